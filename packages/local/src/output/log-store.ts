@@ -1,0 +1,128 @@
+import { Segment } from './segment.ts'
+import type { SpillFile } from './spill-file.ts'
+
+export interface LogStoreOptions {
+  /** Where logs overflow to. Throws if there is no such place; what does not fit in memory is then dropped and counted. */
+  readonly createSpillFile: () => SpillFile
+  /** Kept of one process, in memory and on disk together. */
+  readonly quotaBytes: number
+  /** Kept on disk of all processes together. */
+  readonly diskBytes: number
+  /** Kept in memory of all processes together; each may always hold a little, however many there are. */
+  readonly memoryBytes: number
+  /** How long a child may be held back for a reader that is behind. */
+  readonly patienceMs: number
+  /** Told once that output had to be dropped because the disk failed, and why. */
+  readonly onLoss: (cause: unknown) => void
+}
+
+export const defaultLogOptions = {
+  quotaBytes: 256 * 1024 * 1024,
+  diskBytes: 4 * 1024 * 1024 * 1024,
+  memoryBytes: 64 * 1024 * 1024,
+  patienceMs: 25,
+} as const
+
+/** A log, as far as sharing memory and disk with others goes. */
+export interface StoredLog {
+  readonly diskBytes: number
+  /** Drops the oldest segment that is on disk. */
+  dropOldestOnDisk(): void
+  /** Moves everything to disk: called on logs that have ended, oldest first. Never rejects. */
+  spillAll(): Promise<void>
+}
+
+const POOLED_BUFFERS = 16
+/** Logs on their way to disk at a time, when memory is tight. */
+const RELIEF_WIDTH = 4
+
+/** What the logs of one server share: buffers, a memory budget, a disk budget. */
+export class LogStore {
+  readonly options: LogStoreOptions
+  readonly #logs = new Set<StoredLog>()
+  readonly #ended = new Set<StoredLog>()
+  readonly #pool: Uint8Array[] = []
+  #memory = 0
+  #disk = 0
+  #relieving = 0
+  #lossReported = false
+
+  constructor(options: LogStoreOptions) {
+    this.options = options
+  }
+
+  get memoryBytes(): number {
+    return this.#memory
+  }
+
+  get diskBytes(): number {
+    return this.#disk
+  }
+
+  get memoryIsTight(): boolean {
+    return this.#memory > this.options.memoryBytes
+  }
+
+  add(log: StoredLog): void {
+    this.#logs.add(log)
+  }
+
+  remove(log: StoredLog): void {
+    this.#logs.delete(log)
+    this.#ended.delete(log)
+  }
+
+  /** The log has had its last event. From now on it goes to disk when memory gets tight. */
+  ended(log: StoredLog): void {
+    this.#ended.add(log)
+    this.#relieveMemory()
+  }
+
+  countMemory(bytes: number): void {
+    this.#memory += bytes
+    if (bytes > 0) this.#relieveMemory()
+  }
+
+  countDisk(bytes: number): void {
+    this.#disk += bytes
+    while (this.#disk > this.options.diskBytes) {
+      // Whoever holds most gives first, so that one flood does not cost another process its output.
+      let largest: StoredLog | undefined
+      for (const log of this.#logs) if (log.diskBytes > (largest?.diskBytes ?? 0)) largest = log
+      if (!largest) return
+      largest.dropOldestOnDisk()
+    }
+  }
+
+  takeBuffer(): Uint8Array | undefined {
+    return this.#pool.pop()
+  }
+
+  /** Full buffers are used again: the collector is in no hurry to return such blocks to the system. */
+  giveBuffer(buffer: Uint8Array): void {
+    if (buffer.length === Segment.slotBytes && this.#pool.length < POOLED_BUFFERS) this.#pool.push(buffer)
+  }
+
+  createSpillFile(): SpillFile {
+    return this.options.createSpillFile()
+  }
+
+  reportLoss(cause: unknown): void {
+    if (this.#lossReported) return
+    this.#lossReported = true
+    this.options.onLoss(cause)
+  }
+
+  #relieveMemory(): void {
+    while (this.memoryIsTight && this.#relieving < RELIEF_WIDTH) {
+      const [oldest] = this.#ended
+      if (!oldest) return
+      this.#ended.delete(oldest)
+      this.#relieving++
+      void oldest.spillAll().then(() => {
+        this.#relieving--
+        this.#relieveMemory()
+      })
+    }
+  }
+}

@@ -1,0 +1,390 @@
+import type { OutputStream, ProcessExit } from '@waldo/protocol'
+import { LogCursor } from './log-cursor.ts'
+import type { LogStore, StoredLog } from './log-store.ts'
+import { Pacing } from './pacing.ts'
+import { Segment } from './segment.ts'
+import type { SpillFile } from './spill-file.ts'
+
+/** Small enough that one event does not hold up another process's for long. */
+const MAX_EVENT_BYTES = 64 * 1024
+/** Full segments that stay in memory for readers that are nearly up to date. */
+const HOT_SEGMENTS = 4
+/** A producer waits for the disk when so many segments more are waiting to be written. */
+const UNWRITTEN_SEGMENTS = 2
+/** One that cannot be made to wait, such as a terminal, loses output (counted) when so many are. */
+const MOST_SEGMENTS = 32
+/** A process that writes past its quota faster than anybody reads is slowed down to one segment in this time. */
+const DROPPING_PAUSE_MS = 4
+
+/** A run of events wherever it is: in memory, on disk, or dropped. */
+export interface StoredSegment {
+  readonly firstSeq: number
+  count: number
+  /** How many bytes of output came before it. */
+  readonly startByte: number
+  bytes: number
+  /** Present while it is in memory. */
+  memory: Segment | undefined
+  /** Present once it is on disk. */
+  disk: { slot: number; size: number } | undefined
+  dropped: boolean
+  /** Readers that are fetching it from disk just now: its slot must not be used again yet. */
+  fetches: number
+}
+
+/**
+ * Everything a process has said, as numbered events: chunks of output, then `exited`, then `closed`. Producers append
+ * and never wait for a particular reader; readers are cursors that go at their own pace. Recent events are in memory,
+ * older ones in a file, the oldest beyond the quota are dropped, and how many bytes that was is known.
+ */
+export class OutputLog implements StoredLog {
+  readonly #store: LogStore
+  readonly #defaultStream: OutputStream
+  readonly #pacing: Pacing
+  readonly #listeners = new Set<() => void>()
+  readonly #followers = new Set<LogCursor>()
+  /** Oldest first; the last one is open. No two dropped ones are neighbours: they become one. */
+  readonly #segments: StoredSegment[] = []
+  /** Those in memory and full, oldest first. */
+  readonly #resident: StoredSegment[] = []
+  #spill: SpillFile | undefined
+  #writing: { segment: Segment; done: Promise<void> } | undefined
+  #spillEverything = false
+  #countedMemory = 0
+  #storedBytes = 0
+  #nextSeq = 1
+  #shownSeq = 0
+  #pauseOwed = false
+  #discarded = false
+  #outputBytes = 0
+  #droppedBytes = 0
+  #diskBytes = 0
+  #exit: (ProcessExit & { seq: number }) | undefined
+  #closedSeq: number | undefined
+
+  constructor(store: LogStore, defaultStream: OutputStream) {
+    this.#store = store
+    this.#defaultStream = defaultStream
+    this.#pacing = new Pacing(store.options.patienceMs)
+    this.#segments.push(this.#openSegment())
+    store.add(this)
+  }
+
+  /** The sequence number that the next event will have. */
+  get nextSeq(): number {
+    return this.#nextSeq
+  }
+
+  get outputBytes(): number {
+    return this.#outputBytes
+  }
+
+  get droppedBytes(): number {
+    return this.#droppedBytes
+  }
+
+  get diskBytes(): number {
+    return this.#diskBytes
+  }
+
+  get exit(): (ProcessExit & { seq: number }) | undefined {
+    return this.#exit
+  }
+
+  get closedSeq(): number | undefined {
+    return this.#closedSeq
+  }
+
+  /** The stream that stands for dropped output, of which nobody knows any more what it was. */
+  get defaultStream(): OutputStream {
+    return this.#defaultStream
+  }
+
+  append(stream: OutputStream, data: Uint8Array): void {
+    if (this.#closedSeq !== undefined || this.#discarded || data.length === 0) return
+    for (let at = 0; at < data.length; ) {
+      const tail = this.#tail()
+      const segment = tail.memory!
+      const last = segment.count - 1
+      // An event that nobody has seen yet may grow: it saves messages, and terminals speak in small pieces.
+      const grows = last >= 0 && this.#nextSeq - 1 > this.#shownSeq && segment.kindAt(last) === stream
+      const space = MAX_EVENT_BYTES - (grows ? segment.sizeAt(last) : 0)
+      const part = data.subarray(at, at + Math.min(space || MAX_EVENT_BYTES, segment.room))
+      if (grows && space > 0) segment.extendLast(part)
+      else this.#add(stream, part)
+      at += part.length
+      tail.bytes += part.length
+      this.#outputBytes += part.length
+      this.#storedBytes += part.length
+    }
+    this.#countMemory()
+    this.#enforceQuota()
+    this.#notify()
+  }
+
+  markExited(exit: ProcessExit): void {
+    if (this.#exit) return
+    this.#exit = { ...exit, seq: this.#nextSeq }
+    this.#tail()
+    this.#add('exited', NO_DATA)
+    this.#notify()
+  }
+
+  /** After this nothing is appended any more. */
+  markClosed(): void {
+    if (this.#closedSeq !== undefined) return
+    this.#closedSeq = this.#nextSeq
+    this.#tail()
+    this.#add('closed', NO_DATA)
+    this.#pacing.release()
+    this.#store.ended(this)
+    this.#notify()
+  }
+
+  /** What a producer that can wait has to wait for before it appends more. */
+  pressure(): Promise<void> | undefined {
+    if (this.#pauseOwed) {
+      this.#pauseOwed = false
+      return Bun.sleep(DROPPING_PAUSE_MS)
+    }
+    if (this.#writing && this.#resident.length > this.#hotSegments() + UNWRITTEN_SEGMENTS) return this.#writing.done
+    return this.#pacing.hold(this.#lag())
+  }
+
+  cursor(afterSeq: number, byteOffset?: number): LogCursor {
+    return new LogCursor(this, afterSeq, byteOffset)
+  }
+
+  /** Lets the cursor set the pace of the producer, within its patience. */
+  follow(cursor: LogCursor): void {
+    this.#followers.add(cursor)
+  }
+
+  unfollow(cursor: LogCursor): void {
+    this.#followers.delete(cursor)
+    this.#pacing.progress(this.#lag())
+  }
+
+  /** Called after every change, before anything else happens. Returns how to stop listening. */
+  onEvent(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The segment that holds or held the event; `seq` must have been given out. */
+  segmentOf(seq: number): StoredSegment {
+    return this.#segments[this.#indexOf(seq)]!
+  }
+
+  /** Reads a segment back from disk. Undefined if it was dropped meanwhile. */
+  async fetch(stored: StoredSegment): Promise<Segment | undefined> {
+    const { disk, count, firstSeq } = stored
+    if (!disk || !this.#spill) return undefined
+    stored.fetches++
+    try {
+      const encoded = new Uint8Array(disk.size)
+      await this.#spill.read(disk.slot, encoded)
+      return Segment.decode(firstSeq, count, encoded)
+    } catch (error) {
+      // Unreadable is gone: say so to every reader alike instead of failing one of them again and again.
+      if (!stored.dropped && !this.#discarded) this.#drop(stored)
+      this.#store.reportLoss(error)
+      return undefined
+    } finally {
+      stored.fetches--
+      if (stored.dropped) this.#freeDisk(stored)
+      if (this.#spillEverything) this.#spill?.rest()
+    }
+  }
+
+  /** A cursor has passed the event: it will not change any more, and a producer may have waited for it. */
+  shown(seq: number, cursor: LogCursor): void {
+    if (seq > this.#shownSeq) this.#shownSeq = seq
+    if (this.#followers.has(cursor)) this.#pacing.progress(this.#lag())
+  }
+
+  dropOldestOnDisk(): void {
+    const oldest = this.#segments.find((stored) => stored.disk)
+    if (oldest) this.#drop(oldest)
+  }
+
+  async spillAll(): Promise<void> {
+    this.#spillEverything = true
+    const tail = this.#segments[this.#segments.length - 1]!
+    if (tail.memory && tail.count > 0) this.#resident.push(tail)
+    this.#write()
+    while (this.#writing) await this.#writing.done
+    this.#spill?.rest()
+  }
+
+  /** Frees everything. Cursors that are still there see the rest as dropped. */
+  discard(): void {
+    if (this.#discarded) return
+    this.#discarded = true
+    this.#pacing.release()
+    this.#store.remove(this)
+    this.#store.countMemory(-this.#countedMemory)
+    this.#store.countDisk(-this.#diskBytes)
+    this.#countedMemory = 0
+    this.#diskBytes = 0
+    this.#resident.length = 0
+    for (const stored of this.#segments) {
+      stored.memory = undefined
+      stored.disk = undefined
+      stored.dropped = true
+    }
+    this.#spill?.remove()
+    this.#listeners.clear()
+    this.#followers.clear()
+  }
+
+  #tail(): StoredSegment {
+    const tail = this.#segments[this.#segments.length - 1]!
+    if (tail.memory && tail.memory.room > 0) return tail
+    if (tail.memory) this.#resident.push(tail)
+    const fresh = this.#openSegment()
+    this.#segments.push(fresh)
+    this.#write()
+    return fresh
+  }
+
+  #openSegment(): StoredSegment {
+    // The first one of a process starts small; one that follows a full one will be full itself.
+    const memory = new Segment(this.#nextSeq, this.#nextSeq === 1 ? undefined : this.#store.takeBuffer())
+    return {
+      firstSeq: this.#nextSeq,
+      count: 0,
+      startByte: this.#outputBytes,
+      bytes: 0,
+      memory,
+      disk: undefined,
+      dropped: false,
+      fetches: 0,
+    }
+  }
+
+  #add(kind: Parameters<Segment['add']>[0], data: Uint8Array): void {
+    const tail = this.#segments[this.#segments.length - 1]!
+    tail.memory!.add(kind, data)
+    tail.count++
+    this.#nextSeq++
+  }
+
+  #hotSegments(): number {
+    if (this.#spillEverything) return 0
+    return this.#store.memoryIsTight ? 1 : HOT_SEGMENTS
+  }
+
+  /** Moves what is too much in memory to disk, one segment at a time, oldest first. */
+  #write(): void {
+    if (this.#writing || this.#discarded || this.#resident.length <= this.#hotSegments()) return
+    const stored = this.#resident.shift()!
+    const segment = stored.memory!
+    const done = this.#writeToDisk(stored, segment).then(() => {
+      this.#writing = undefined
+      this.#countMemory()
+      this.#write()
+    })
+    this.#writing = { segment, done }
+  }
+
+  /** Never rejects: what cannot be written is dropped, and counted. */
+  async #writeToDisk(stored: StoredSegment, segment: Segment): Promise<void> {
+    try {
+      this.#spill ??= this.#store.createSpillFile()
+      const encoded = segment.encode()
+      const slot = await this.#spill.write(encoded)
+      if (this.#discarded) return
+      stored.disk = { slot, size: encoded.length }
+      this.#diskBytes += encoded.length
+      this.#store.countDisk(encoded.length)
+    } catch (error) {
+      if (this.#discarded) return
+      if (!stored.dropped) this.#drop(stored)
+      this.#store.reportLoss(error)
+    }
+    stored.memory = undefined
+    this.#store.giveBuffer(segment.recycle())
+    // The quota may have caught up with it while it was being written.
+    if (stored.dropped) this.#freeDisk(stored)
+  }
+
+  #enforceQuota(): void {
+    while (this.#storedBytes > this.#store.options.quotaBytes) {
+      const oldest = this.#segments.find((stored) => !stored.dropped)!
+      if (oldest === this.#segments[this.#segments.length - 1]) return
+      this.#pauseOwed = true
+      this.#drop(oldest)
+    }
+    // Reached only when the disk is slower than a producer that cannot be made to wait.
+    if (this.#resident.length > MOST_SEGMENTS) this.#drop(this.#resident[0]!)
+  }
+
+  #drop(stored: StoredSegment): void {
+    stored.dropped = true
+    this.#droppedBytes += stored.bytes
+    this.#storedBytes -= stored.bytes
+    const resident = this.#resident.indexOf(stored)
+    if (resident >= 0) {
+      this.#resident.splice(resident, 1)
+      this.#store.giveBuffer(stored.memory!.recycle())
+      stored.memory = undefined
+      this.#countMemory()
+    }
+    this.#freeDisk(stored)
+    this.#mergeDropped(this.#indexOf(stored.firstSeq))
+  }
+
+  #freeDisk(stored: StoredSegment): void {
+    if (!stored.disk || stored.fetches > 0 || this.#discarded) return
+    this.#spill!.free(stored.disk.slot)
+    this.#diskBytes -= stored.disk.size
+    this.#store.countDisk(-stored.disk.size)
+    stored.disk = undefined
+  }
+
+  /** Dropped neighbours become one: a flood must not leave a record of every piece that is gone. */
+  #mergeDropped(index: number): void {
+    for (const left of [index, index - 1]) {
+      const [first, second] = [this.#segments[left], this.#segments[left + 1]]
+      if (!first?.dropped || !second?.dropped) continue
+      first.count += second.count
+      first.bytes += second.bytes
+      this.#segments.splice(left + 1, 1)
+    }
+  }
+
+  #indexOf(seq: number): number {
+    let low = 0
+    let high = this.#segments.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if (this.#segments[middle]!.firstSeq <= seq) low = middle
+      else high = middle - 1
+    }
+    return low
+  }
+
+  #lag(): number {
+    let lag = 0
+    for (const cursor of this.#followers) lag = Math.max(lag, cursor.backlogBytes)
+    return lag
+  }
+
+  #countMemory(): void {
+    const tail = this.#segments[this.#segments.length - 1]!
+    let capacity = this.#writing?.segment.capacity ?? 0
+    if (tail.memory && !this.#spillEverything) capacity += tail.memory.capacity
+    for (const { memory } of this.#resident) capacity += memory!.capacity
+    if (capacity === this.#countedMemory) return
+    const change = capacity - this.#countedMemory
+    this.#countedMemory = capacity
+    this.#store.countMemory(change)
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+const NO_DATA = new Uint8Array()

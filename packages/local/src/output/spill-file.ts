@@ -1,0 +1,109 @@
+import { close, constants, open, read, unlink, write } from 'node:fs'
+import { promisify } from 'node:util'
+
+const openFile = promisify(open)
+const closeFile = promisify(close)
+const removeFile = promisify(unlink)
+const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
+
+/** The part of one log that is on disk: a private file of equal slots, opened when it is first needed. */
+export class SpillFile {
+  readonly #path: string
+  readonly #slotBytes: number
+  readonly #free: number[] = []
+  #slots = 0
+  #fd: Promise<number> | undefined
+  #users = 0
+  #idle = false
+  #removed = false
+
+  constructor(path: string, slotBytes: number) {
+    this.#path = path
+    this.#slotBytes = slotBytes
+  }
+
+  /** Returns the slot that now holds the data. */
+  async write(data: Uint8Array): Promise<number> {
+    const slot = this.#free.pop() ?? this.#slots++
+    try {
+      await this.#use(async (fd) => {
+        let done = 0
+        while (done < data.length) {
+          // A full disk may take a part of it; the rest then fails with ENOSPC.
+          done += await writeAt(fd, data.subarray(done), slot * this.#slotBytes + done)
+        }
+      })
+    } catch (error) {
+      this.#free.push(slot)
+      throw error
+    }
+    return slot
+  }
+
+  async read(slot: number, into: Uint8Array): Promise<void> {
+    await this.#use(async (fd) => {
+      let done = 0
+      while (done < into.length) {
+        const count = await readAt(fd, into.subarray(done), slot * this.#slotBytes + done)
+        if (count === 0) throw new Error(`output file ${this.#path} ends early: somebody has truncated it`)
+        done += count
+      }
+    })
+  }
+
+  free(slot: number): void {
+    this.#free.push(slot)
+  }
+
+  /** Closes the descriptor as soon as nobody uses it; the next use opens it again. */
+  rest(): void {
+    this.#idle = true
+    this.#closeIfUnused()
+  }
+
+  remove(): void {
+    if (this.#removed) return
+    this.#removed = true
+    this.rest()
+    // A file that is missing is what we want; one that cannot be removed is swept at the next start.
+    if (this.#slots > 0) removeFile(this.#path).catch(() => {})
+  }
+
+  async #use<T>(operation: (fd: number) => Promise<T>): Promise<T> {
+    if (this.#removed) throw new Error('the output has been removed')
+    this.#users++
+    try {
+      return await operation(await this.#open())
+    } finally {
+      this.#users--
+      this.#closeIfUnused()
+    }
+  }
+
+  #open(): Promise<number> {
+    this.#fd ??= openFile(this.#path, FLAGS, 0o600).catch((error) => {
+      this.#fd = undefined
+      throw error
+    })
+    return this.#fd
+  }
+
+  #closeIfUnused(): void {
+    const fd = this.#fd
+    if (!this.#idle || this.#users > 0 || !fd) return
+    this.#fd = undefined
+    fd.then(closeFile).catch(() => {})
+  }
+}
+
+function writeAt(fd: number, data: Uint8Array, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, data, 0, data.length, position, (error, count) => (error ? reject(error) : resolve(count)))
+  })
+}
+
+function readAt(fd: number, into: Uint8Array, position: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(fd, into, 0, into.length, position, (error, count) => (error ? reject(error) : resolve(count)))
+  })
+}

@@ -1,0 +1,34 @@
+export { DecodeError, type Schema } from './decode.ts'
+export { ErrorCode, ProtocolError } from './error-codes.ts'
+export { limits } from './limits.ts'
+export type { Capabilities, EnvironmentInfo } from './methods/environment.ts'
+export type {
+  EnvPolicy,
+  OutputStream,
+  ProcessClosed,
+  ProcessExit,
+  ProcessExited,
+  ProcessListResult,
+  ProcessOutput,
+  ProcessReadParams,
+  ProcessReadResult,
+  ProcessStartParams,
+  ProcessSummary,
+  ProcessWriteResult,
+  TerminalSize,
+} from './methods/process.ts'
+export { isMethod, type Method, type MethodFamily, methods, type Params, type Result } from './methods.ts'
+export {
+  baseName,
+  containsPath,
+  conventionOf,
+  fromPosixPath,
+  fromWindowsPath,
+  joinPath,
+  type PathUri,
+  parent,
+  pathUri,
+  samePath,
+  toPosixBytes,
+  toPosixPath,
+} from './path-uri.ts'

@@ -1,0 +1,57 @@
+import { nothing, type Schema } from './decode.ts'
+import type { EnvironmentInfo, EnvironmentStatusResult } from './methods/environment.ts'
+import {
+  type ProcessListResult,
+  type ProcessReadResult,
+  type ProcessStartResult,
+  type ProcessTerminateResult,
+  type ProcessWriteResult,
+  processCloseStdinParams,
+  processReadParams,
+  processResizeParams,
+  processSignalParams,
+  processStartParams,
+  processTerminateParams,
+  processWriteParams,
+} from './methods/process.ts'
+import { type InitializeResult, initializeParams } from './methods/session.ts'
+
+/** What a method belongs to, in the words of the answer to a client that has not shaken hands yet. */
+export type MethodFamily = 'session' | 'exec' | 'environment info' | 'environment status'
+
+interface MethodSpec<P, R> {
+  readonly family: MethodFamily
+  readonly params: Schema<P>
+  /** Never there: it carries the type of the result. */
+  readonly result?: R
+}
+
+type Nothing = Record<string, never>
+
+function answers<R>(): <P>(family: MethodFamily, params: Schema<P>) => MethodSpec<P, R> {
+  return (family, params) => ({ family, params })
+}
+
+/** Every request that a client can make. Router, handlers and types derive from this table. */
+export const methods = {
+  initialize: answers<InitializeResult>()('session', initializeParams),
+  'session/end': answers<Nothing>()('session', nothing),
+  'environment/info': answers<EnvironmentInfo>()('environment info', nothing),
+  'environment/status': answers<EnvironmentStatusResult>()('environment status', nothing),
+  'process/start': answers<ProcessStartResult>()('exec', processStartParams),
+  'process/read': answers<ProcessReadResult>()('exec', processReadParams),
+  'process/write': answers<ProcessWriteResult>()('exec', processWriteParams),
+  'process/signal': answers<Nothing>()('exec', processSignalParams),
+  'process/terminate': answers<ProcessTerminateResult>()('exec', processTerminateParams),
+  'process/resize': answers<Nothing>()('exec', processResizeParams),
+  'process/closeStdin': answers<ProcessWriteResult>()('exec', processCloseStdinParams),
+  'process/list': answers<ProcessListResult>()('exec', nothing),
+} satisfies Record<string, MethodSpec<unknown, unknown>>
+
+export type Method = keyof typeof methods
+export type Params<M extends Method> = (typeof methods)[M] extends MethodSpec<infer P, unknown> ? P : never
+export type Result<M extends Method> = (typeof methods)[M] extends MethodSpec<unknown, infer R> ? R : never
+
+export function isMethod(name: string): name is Method {
+  return Object.hasOwn(methods, name)
+}

@@ -1,0 +1,31 @@
+import type { PathUri } from '../path-uri.ts'
+
+/** Which optional methods and members a server has. A flag that is missing means no. */
+export interface Capabilities {
+  processResize?: boolean
+  processCloseStdin?: boolean
+  processList?: boolean
+  /** `process/signal` takes the name of any signal, such as `SIGUSR1`. */
+  processSignalNames?: boolean
+  processTerminateGrace?: boolean
+  processStartSize?: boolean
+  sessionEnd?: boolean
+}
+
+export interface EnvironmentInfo {
+  shell: { name: string; path: string }
+  executorVersion: string
+  /** The same for every server of one user on one machine; says nothing else. */
+  providerId: string
+  cwd: PathUri
+  userHomeDir: PathUri | null
+  tempDir: PathUri
+  temporaryDirectories: PathUri[]
+  prependPathDirs: PathUri[]
+  platformOs: 'linux' | 'macos'
+  capabilities: Capabilities
+}
+
+export interface EnvironmentStatusResult {
+  status: 'ready'
+}

@@ -1,0 +1,166 @@
+import { base64 } from '../base64.ts'
+import {
+  array,
+  boolean,
+  type Decoded,
+  DecodeError,
+  object,
+  oneOf,
+  optional,
+  plainObject,
+  type Schema,
+  string,
+  stringRecord,
+  unsigned,
+  withDefault,
+} from '../decode.ts'
+import { pathUri } from '../path-uri.ts'
+
+/** How to derive the environment of a process from the executor's own. */
+export const envPolicy = object({
+  inherit: oneOf('core', 'all', 'none'),
+  ignoreDefaultExcludes: boolean,
+  exclude: array(string),
+  set: stringRecord,
+  includeOnly: array(string),
+})
+export type EnvPolicy = Decoded<typeof envPolicy>
+
+/** The part of a sandbox intent that decides whether there is anything to enforce. */
+export const sandboxIntent = object({
+  permissions: object({ type: oneOf('managed', 'disabled', 'external') }),
+  windowsSandboxLevel: oneOf('disabled', 'restricted-token', 'elevated', 'mxc'),
+})
+
+const dimension = unsigned(65_535)
+export const terminalSize = object({ cols: dimension, rows: dimension })
+export type TerminalSize = Decoded<typeof terminalSize>
+
+export const processStartParams = object({
+  processId: string,
+  argv: array(string),
+  cwd: pathUri,
+  env: stringRecord,
+  tty: boolean,
+  envPolicy: optional(envPolicy),
+  pipeStdin: withDefault(boolean, false),
+  arg0: optional(string),
+  sandbox: optional(sandboxIntent),
+  enforceManagedNetwork: withDefault(boolean, false),
+  managedNetwork: optional(plainObject),
+  networkProxy: optional(plainObject),
+  shellSnapshot: optional(object({ scopeId: string, shell: object({ name: string, path: string }) })),
+  metadata: optional(object({ toolCallId: optional(string) })),
+  /** Extension `processStartSize`: the terminal's size from the first moment, instead of 80 by 24. */
+  size: optional(terminalSize),
+})
+export type ProcessStartParams = Decoded<typeof processStartParams>
+
+export interface ProcessStartResult {
+  processId: string
+  sandboxType: 'none' | 'linuxSeccomp' | 'macosSeatbelt'
+}
+
+export const processReadParams = object({
+  processId: string,
+  afterSeq: optional(unsigned()),
+  maxBytes: optional(unsigned()),
+  waitMs: optional(unsigned()),
+})
+export type ProcessReadParams = Decoded<typeof processReadParams>
+
+export type OutputStream = 'stdout' | 'stderr' | 'pty'
+
+export interface ProcessReadResult {
+  chunks: { seq: number; stream: OutputStream; chunk: string }[]
+  nextSeq: number
+  exited: boolean
+  exitCode: number | null
+  closed: boolean
+  failure: null
+  sandboxDenied: boolean
+  /** Bytes that were dropped past the quota somewhere in the range that this result covers; absent when none were. */
+  droppedBytes?: number
+}
+
+export const processWriteParams = object({ processId: string, chunk: base64, writeId: string })
+export type ProcessWriteParams = Decoded<typeof processWriteParams>
+
+export interface ProcessWriteResult {
+  status: 'accepted' | 'unknownProcess' | 'stdinClosed'
+}
+
+/** `interrupt`, or with the extension `processSignalNames` a name such as `SIGTERM`. */
+const signalName: Schema<string> = (value) => {
+  const name = string(value)
+  if (name === 'interrupt' || /^SIG[A-Z][A-Z0-9+-]{0,15}$/.test(name)) return name
+  throw new DecodeError(
+    `unknown variant \`${name.slice(0, 40)}\`, expected \`interrupt\` or the name of a signal such as \`SIGTERM\``,
+  )
+}
+export const processSignalParams = object({ processId: string, signal: signalName })
+export type ProcessSignalParams = Decoded<typeof processSignalParams>
+
+export const processTerminateParams = object({
+  processId: string,
+  /** Extension `processTerminateGrace`: SIGTERM now, SIGKILL to what is left after so many milliseconds. */
+  graceMs: optional(unsigned()),
+})
+export type ProcessTerminateParams = Decoded<typeof processTerminateParams>
+
+export interface ProcessTerminateResult {
+  running: boolean
+}
+
+export const processResizeParams = object({ processId: string, cols: dimension, rows: dimension })
+export type ProcessResizeParams = Decoded<typeof processResizeParams>
+
+export const processCloseStdinParams = object({ processId: string })
+export type ProcessCloseStdinParams = Decoded<typeof processCloseStdinParams>
+
+export interface ProcessSummary {
+  processId: string
+  argv: string[]
+  cwd: string
+  pid: number
+  startedAtMs: number
+  /** `exited`: the process is gone, but something still holds its output open. */
+  state: 'running' | 'exited' | 'closed'
+  tty: boolean
+  bytes: { output: number; dropped: number; stdin: number }
+  exit: ProcessExit | null
+}
+
+export interface ProcessExit {
+  code: number
+  /** The signal that ended it, if one did. */
+  signal: string | null
+  /** Who asked for the end; `self` if nobody did. */
+  endedBy: 'self' | 'terminate' | 'session' | 'shutdown'
+  atMs: number
+}
+
+export interface ProcessListResult {
+  processes: ProcessSummary[]
+}
+
+export interface ProcessOutput {
+  processId: string
+  seq: number
+  stream: OutputStream
+  chunk: string
+  /** On the first of a run of empty chunks that stand for output dropped past the quota: how many bytes it was. */
+  droppedBytes?: number
+}
+
+export interface ProcessExited {
+  processId: string
+  seq: number
+  exitCode: number
+  sandboxDenied: boolean
+}
+
+export interface ProcessClosed {
+  processId: string
+  seq: number
+}

@@ -1,0 +1,15 @@
+import { type Decoded, object, optional, string } from '../decode.ts'
+import type { EnvironmentInfo } from './environment.ts'
+
+export const initializeParams = object({
+  /** Not interpreted; it helps whoever reads a log. */
+  clientName: string,
+  /** Attach to the session of a connection that was lost instead of starting a new one. */
+  resumeSessionId: optional(string),
+})
+export type InitializeParams = Decoded<typeof initializeParams>
+
+export interface InitializeResult {
+  sessionId: string
+  environmentInfo: EnvironmentInfo
+}
