@@ -8,77 +8,111 @@
  */
 import { dlopen, FFIType, ptr } from 'bun:ffi'
 
-const { i32, u32, u64, pointer } = FFIType
-const { symbols } = dlopen(process.platform === 'darwin' ? 'libSystem.dylib' : 'libc.so.6', {
-  pipe2: { args: [pointer, i32], returns: i32 },
+const { i32, u64, cstring, pointer } = FFIType
+const isLinux = process.platform === 'linux'
+
+const everywhere = {
   close: { args: [i32], returns: i32 },
   dup: { args: [i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
-  prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
-  prlimit: { args: [i32, u32, pointer, pointer], returns: i32 },
+  getrlimit: { args: [i32, pointer], returns: i32 },
+  setrlimit: { args: [i32, pointer], returns: i32 },
+} as const
+const onLinux = {
+  ...everywhere,
+  pipe2: { args: [pointer, i32], returns: i32 },
+  memfd_create: { args: [cstring, i32], returns: i32 },
+  prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
+  prlimit: { args: [i32, i32, pointer, pointer], returns: i32 },
+} as const
+const elsewhere = { ...everywhere, pipe: { args: [pointer], returns: i32 } } as const
+
+/** Opened at the first call: a server that has just started has better things to do. */
+const library = once(() => {
+  const linux = isLinux ? dlopen('libc.so.6', onLinux).symbols : undefined
+  const other = isLinux ? undefined : dlopen('libSystem.dylib', elsewhere).symbols
+  return { linux, other, common: (linux ?? other)! }
 })
 
 const O_CLOEXEC = 0o2000000
+const MFD_CLOEXEC = 1
 const WNOHANG = 1
 const LOCK_EX_NB = 2 | 4
 const PR_SET_CHILD_SUBREAPER = 36
-const RLIMIT_NOFILE = 7
+const RLIMIT_NOFILE = isLinux ? 7 : 8
 
 const pair = new Int32Array(2)
 const pairPointer = ptr(pair)
+const memoryFileName = Buffer.from('waldo\0')
 const limit = new BigUint64Array(2)
 const limitPointer = ptr(limit)
 
 /** A real pipe, where Bun's own `"pipe"` is a socket: `echo > /dev/stderr` works on this one. Neither end is inherited. */
 export function createPipe(): { readEnd: number; writeEnd: number } {
-  if (symbols.pipe2(pairPointer, O_CLOEXEC) !== 0) {
-    throw Object.assign(new Error('too many open files'), { code: 'EMFILE' })
-  }
+  // Without pipe2 the ends are inheritable, but there Bun's spawn closes whatever it was not told to pass on.
+  const { linux, other } = library()
+  const failed = linux ? linux.pipe2(pairPointer, O_CLOEXEC) : other!.pipe(pairPointer)
+  if (failed !== 0) throw Object.assign(new Error('cannot create a pipe: too many open files'), { code: 'EMFILE' })
   const [readEnd, writeEnd] = pair.slice()
   return { readEnd: readEnd!, writeEnd: writeEnd! }
 }
 
+/** A file without a name that lives in memory, as a descriptor; undefined where there is no such thing. */
+export function createMemoryFile(): number | undefined {
+  const fd = library().linux?.memfd_create(memoryFileName, MFD_CLOEXEC) ?? -1
+  return fd < 0 ? undefined : fd
+}
+
 export function closeDescriptor(fd: number): void {
-  symbols.close(fd)
+  library().common.close(fd)
 }
 
 /** The number that the next descriptor will get: all below it are taken. */
 export function nextDescriptor(): number {
-  const fd = symbols.dup(0)
-  if (fd >= 0) symbols.close(fd)
+  const fd = library().common.dup(0)
+  if (fd >= 0) library().common.close(fd)
   return fd
 }
 
 /** True if this process now holds the lock. It is given back when the descriptor is closed, at the latest at death. */
 export function tryLock(fd: number): boolean {
-  return symbols.flock(fd, LOCK_EX_NB) === 0
+  return library().common.flock(fd, LOCK_EX_NB) === 0
 }
 
-/** Orphans among our descendants become our children, instead of init's, so that we see them and can end them. */
+/** Orphans among our descendants become our children instead of init's, so that we see them and can end them. */
 export function becomeSubreaper(): boolean {
-  return symbols.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0
+  return library().linux?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) === 0
 }
 
-/** True if `pid` is no child of ours any more, because it ended (and is now reaped) or never was one. */
+/** True if `pid` is no child of ours any more, because it has ended (and is now reaped) or never was one. */
 export function reap(pid: number): boolean {
-  return symbols.waitpid(pid, null, WNOHANG) !== 0
+  return library().common.waitpid(pid, null, WNOHANG) !== 0
 }
 
 export interface Limit {
-  soft: bigint
-  hard: bigint
+  readonly soft: bigint
+  readonly hard: bigint
 }
 
-/** `pid` 0 is this process. */
-export function openFileLimit(pid = 0): Limit {
-  symbols.prlimit(pid, RLIMIT_NOFILE, null, limitPointer)
+export function openFileLimit(): Limit {
+  library().common.getrlimit(RLIMIT_NOFILE, limitPointer)
   const [soft, hard] = limit.slice()
   return { soft: soft!, hard: hard! }
 }
 
-export function setOpenFileLimit(pid: number, { soft, hard }: Limit): boolean {
+/** Of this process, or of a child that runs already. */
+export function setOpenFileLimit({ soft, hard }: Limit, pid?: number): void {
   limit[0] = soft
   limit[1] = hard
-  return symbols.prlimit(pid, RLIMIT_NOFILE, limitPointer, null) === 0
+  if (pid === undefined) library().common.setrlimit(RLIMIT_NOFILE, limitPointer)
+  else library().linux?.prlimit(pid, RLIMIT_NOFILE, limitPointer, null)
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
 }

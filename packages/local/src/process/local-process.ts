@@ -1,0 +1,96 @@
+import { constants } from 'node:os'
+import type { ProcessExit, TerminalSize } from '@waldo/protocol'
+import type { OutputLog } from '../output/output-log.ts'
+import type { ProcessTree } from './process-tree.ts'
+import type { Spawned } from './spawned.ts'
+import type { Stdin } from './stdin.ts'
+
+/** Output that was written before the end usually arrives within this time; `exited` waits for it, to come after it. */
+const LAST_OUTPUT_MS = 20
+/** A process that was killed is closed after this time even if somebody who escaped still holds its output. */
+const ABANDON_MS = 500
+
+/** A running or ended process, and the log of what it said. */
+export class LocalProcess {
+  readonly pid: number
+  readonly startedAtMs = Date.now()
+  readonly log: OutputLog
+  /** Undefined if there is nothing to write to. */
+  readonly stdin: Stdin | undefined
+  /** Resolves when the log has had its last event. */
+  readonly closed: Promise<void>
+  readonly #spawned: Spawned
+  readonly #tree: ProcessTree
+  #running = true
+  #endedBy: ProcessExit['endedBy'] = 'self'
+  #killTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(spawned: Spawned, log: OutputLog, tree: ProcessTree, owner: object) {
+    this.pid = spawned.pid
+    this.stdin = spawned.stdin
+    this.log = log
+    this.#spawned = spawned
+    this.#tree = tree
+    tree.add(this.pid, owner)
+    this.closed = this.#untilClosed()
+  }
+
+  /** False as soon as the process itself is gone. */
+  get running(): boolean {
+    return this.#running
+  }
+
+  /** `interrupt` reaches what Ctrl-C would reach, other signals the process group. */
+  signal(name: NodeJS.Signals): void {
+    if (this.#running) this.#tree.interrupt(this.pid, name)
+  }
+
+  /** Ends the process and its descendants: at once, or politely first. True if it was running. */
+  terminate(endedBy: ProcessExit['endedBy'], graceMs = 0): boolean {
+    if (!this.#running) return false
+    if (this.#endedBy === 'self') this.#endedBy = endedBy
+    clearTimeout(this.#killTimer)
+    if (graceMs > 0) {
+      this.#tree.signalTree(this.pid, 'SIGTERM')
+      this.#killTimer = setTimeout(() => this.#kill(), graceMs)
+    } else this.#kill()
+    return true
+  }
+
+  /** False if there is no terminal. */
+  resize(size: TerminalSize): boolean {
+    if (!this.#spawned.resize) return false
+    if (this.#running) this.#spawned.resize(size)
+    return true
+  }
+
+  #kill(): void {
+    this.#tree.killTree(this.pid)
+    void this.#spawned.exited.then(() => this.#after(ABANDON_MS, () => this.#spawned.abandonOutput()))
+  }
+
+  async #untilClosed(): Promise<void> {
+    const ending = await this.#spawned.exited
+    this.#running = false
+    clearTimeout(this.#killTimer)
+    this.stdin?.close()
+    this.#tree.remove(this.pid)
+    const atMs = Date.now()
+    const exited = () => this.log.markExited({ ...ending, endedBy: this.#endedBy, atMs })
+    this.#after(LAST_OUTPUT_MS, exited)
+    await this.#spawned.drained
+    exited()
+    this.log.markClosed()
+  }
+
+  /** Does it later unless everything is over by then. */
+  #after(ms: number, action: () => void): void {
+    const timer = setTimeout(action, ms)
+    void this.#spawned.drained.then(() => clearTimeout(timer))
+  }
+}
+
+/** Names that this system knows. */
+export function isSignal(name: string): name is NodeJS.Signals {
+  return Object.hasOwn(constants.signals, name)
+}

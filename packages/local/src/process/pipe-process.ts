@@ -1,0 +1,122 @@
+import type { OutputStream } from '@waldo/protocol'
+import { closeDescriptor, createPipe } from '../libc.ts'
+import type { OutputLog } from '../output/output-log.ts'
+import { runCommand } from './command.ts'
+import type { OpenFileLimit } from './open-file-limit.ts'
+import { type Ending, endingOf, type Spawned, type SpawnOptions } from './spawned.ts'
+import { Stdin } from './stdin.ts'
+
+/** Runs a command on pipes, in a session and process group of its own. Throws a `SpawnError`. */
+export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenFileLimit): Spawned {
+  const ours: number[] = []
+  const theirs: number[] = []
+  const outputPipe = () => {
+    const { readEnd, writeEnd } = createPipe()
+    ours.push(readEnd)
+    theirs.push(writeEnd)
+    return writeEnd
+  }
+  const inputPipe = () => {
+    const { readEnd, writeEnd } = createPipe()
+    ours.push(writeEnd)
+    theirs.push(readEnd)
+    return readEnd
+  }
+  const exit = Promise.withResolvers<Ending>()
+  try {
+    const child = runCommand(request, ({ cmd, options }) => {
+      const stdio = [request.pipeStdin ? inputPipe() : 'ignore', outputPipe(), outputPipe()] as const
+      return limit.around(() =>
+        Bun.spawn(cmd, {
+          ...options,
+          stdio: [...stdio],
+          detached: true,
+          onExit: (_, code, signal) => exit.resolve(endingOf(code, signal)),
+        }),
+      )
+    })
+    const stdin = request.pipeStdin ? new PipeInput(ours.shift()!).stdin : undefined
+    const [stdout, stderr] = [new PipeOutput(ours.shift()!), new PipeOutput(ours.shift()!)]
+    return {
+      pid: child.pid,
+      stdin,
+      exited: exit.promise,
+      drained: Promise.all([stdout.drainInto(log, 'stdout'), stderr.drainInto(log, 'stderr')]).then(() => {}),
+      abandonOutput() {
+        stdout.abandon()
+        stderr.abandon()
+      },
+    }
+  } finally {
+    // The child has its own copies by now. What is left of ours was opened for a child that did not start.
+    for (const fd of [...theirs, ...ours]) closeDescriptor(fd)
+  }
+}
+
+/** Our end of a pipe that a child writes to. */
+class PipeOutput {
+  readonly #reader
+  #next
+  #abandoned = false
+
+  constructor(fd: number) {
+    this.#reader = Bun.file(fd).stream().getReader()
+    // Reading makes the stream open a duplicate, which is its own to close. Ours has done its work.
+    this.#next = this.#reader.read()
+    closeDescriptor(fd)
+  }
+
+  async drainInto(log: OutputLog, stream: OutputStream): Promise<void> {
+    for (;;) {
+      const { done, value } = await this.#next
+      if (done || this.#abandoned) return
+      log.append(stream, value)
+      const wait = log.pressure()
+      if (wait) await wait
+      if (this.#abandoned) return
+      this.#next = this.#reader.read()
+    }
+  }
+
+  abandon(): void {
+    this.#abandoned = true
+    // Settles the read that is under way. That it fails to close a pipe of the dead helps nobody to know.
+    this.#reader.cancel().catch(() => {})
+  }
+}
+
+/** Our end of a pipe that a child reads from. */
+class PipeInput {
+  readonly stdin: Stdin
+  readonly #sink: Bun.FileSink
+  #unfinished = 0
+
+  constructor(fd: number) {
+    this.#sink = Bun.file(fd).writer()
+    this.stdin = new Stdin({
+      send: (bytes) => this.#send(bytes),
+      end: () => {
+        Promise.resolve(this.#sink.end()).catch(() => {})
+      },
+    })
+    // The writer has opened a duplicate.
+    closeDescriptor(fd)
+  }
+
+  #send(bytes: Uint8Array): void {
+    this.#sink.write(bytes)
+    const flushed = this.#sink.flush()
+    if (!(flushed instanceof Promise)) {
+      if (this.#unfinished === 0) this.stdin.drained()
+      return
+    }
+    this.#unfinished++
+    flushed.then(
+      () => {
+        if (--this.#unfinished === 0) this.stdin.drained()
+      },
+      // Nobody reads from the other end any more.
+      () => this.stdin.close(),
+    )
+  }
+}

@@ -1,0 +1,66 @@
+import type { TerminalSize } from '@waldo/protocol'
+import type { LogStore } from '../output/log-store.ts'
+import { OutputLog } from '../output/output-log.ts'
+import { LocalProcess } from './local-process.ts'
+import { OpenFileLimit } from './open-file-limit.ts'
+import { spawnOnPipes } from './pipe-process.ts'
+import { ProcessTree } from './process-tree.ts'
+import { spawnOnTerminal } from './pty-process.ts'
+import type { SpawnOptions } from './spawned.ts'
+import { Watchdog } from './watchdog.ts'
+
+export interface StartOptions extends SpawnOptions {
+  /** The size of its terminal; undefined: pipes. */
+  readonly terminal: TerminalSize | undefined
+}
+
+/** Starts processes on this machine, and ends them all when it is closed. */
+export class ProcessHost {
+  readonly #logs: LogStore
+  readonly #processes = new Set<LocalProcess>()
+  /** Made for the first process: many a server is started long before it is used. */
+  #machinery: { limit: OpenFileLimit; watchdog: Watchdog; tree: ProcessTree } | undefined
+
+  constructor(logs: LogStore) {
+    this.#logs = logs
+  }
+
+  /** Throws a `SpawnError` if there is no process in the end. */
+  start({ terminal, ...request }: StartOptions, owner: object): LocalProcess {
+    this.#machinery ??= createMachinery()
+    const { limit, tree } = this.#machinery
+    const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout')
+    try {
+      const spawned = terminal
+        ? spawnOnTerminal({ ...request, size: terminal }, log, limit)
+        : spawnOnPipes(request, log, limit)
+      const process = new LocalProcess(spawned, log, tree, owner)
+      this.#processes.add(process)
+      void process.closed.then(() => this.#processes.delete(process))
+      return process
+    } catch (error) {
+      log.discard()
+      throw error
+    }
+  }
+
+  /** Kills what the owner's processes left running when they ended. */
+  killOrphansOf(owner: object): void {
+    this.#machinery?.tree.killOrphansOf(owner)
+  }
+
+  /** Ends everything: politely, then after the grace by force. */
+  async close(graceMs: number): Promise<void> {
+    const processes = [...this.#processes]
+    for (const process of processes) process.terminate('shutdown', graceMs)
+    await Promise.all(processes.filter((process) => process.running).map((process) => process.closed))
+    this.#machinery?.tree.killAll()
+    this.#machinery?.tree.close()
+    this.#machinery?.watchdog.close()
+  }
+}
+
+function createMachinery() {
+  const watchdog = new Watchdog()
+  return { limit: new OpenFileLimit(), watchdog, tree: new ProcessTree(watchdog) }
+}

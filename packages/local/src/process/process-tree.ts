@@ -1,0 +1,197 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { becomeSubreaper, reap } from '../libc.ts'
+
+/** How often we look for orphans while there are processes that could leave some. */
+const SWEEP_MS = 1000
+/** Sooner after a process has ended: its children are orphans now. */
+const SWEEP_AFTER_EXIT_MS = 50
+/** A killed tree is looked at again for children that were born while it was being killed. */
+const KILL_PASSES = 5
+const KILL_PASS_MS = 10
+
+interface Relative {
+  readonly pid: number
+  readonly group: number
+  readonly session: number
+}
+
+/** Whoever is to answer for a process; undefined for one that left its session before we saw it. */
+type Owner = object | undefined
+
+/** Told which sessions of the operating system have members that descend from us. */
+export interface SessionObserver {
+  /** A process of ours that is neither a leader nor an orphan, if the observer has one. */
+  readonly pid: number | undefined
+  watch(session: number): void
+  forget(session: number): void
+}
+
+/**
+ * The processes that descend from us. We are their subreaper: whoever loses its parent becomes our child, so nobody
+ * slips away by forking twice. Orphans are reaped when they end, and are ended with the process whose session they are
+ * in.
+ */
+export class ProcessTree {
+  readonly #observer: SessionObserver
+  /** Children that Bun waits for, each of which leads a session of its own, and on whose behalf they run. */
+  readonly #leaders = new Map<number, Owner>()
+  /** Children that we have inherited. */
+  readonly #orphans = new Map<number, Relative>()
+  /** Sessions whose leader has ended; their members, if any, are orphans or will be. */
+  readonly #leaderless = new Map<number, Owner>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #nextSweep = Number.POSITIVE_INFINITY
+
+  constructor(observer: SessionObserver) {
+    this.#observer = observer
+    becomeSubreaper()
+  }
+
+  add(leader: number, owner: object): void {
+    this.#leaders.set(leader, owner)
+    this.#observer.watch(leader)
+    this.#sweepWithin(SWEEP_MS)
+  }
+
+  /** A process has ended and Bun has reaped it. What it leaves behind is ours from now on. */
+  remove(leader: number): void {
+    this.#leaderless.set(leader, this.#leaders.get(leader))
+    this.#leaders.delete(leader)
+    this.#sweepWithin(SWEEP_AFTER_EXIT_MS)
+  }
+
+  /** Sends a signal to what Ctrl-C would reach: the foreground group of the terminal, or the process's own group. */
+  interrupt(leader: number, signal: NodeJS.Signals): void {
+    const foreground = look(leader)?.foregroundGroup ?? 0
+    send(foreground > 0 ? -foreground : -leader, signal)
+  }
+
+  /** Sends a signal to the process and everything that descends from it, in whatever group or session it is now. */
+  signalTree(leader: number, signal: NodeJS.Signals): void {
+    const family = this.#familyOf(leader)
+    if (this.#leaders.has(leader)) send(-leader, signal)
+    // Nobody gets it twice: a second one means "at once" to some programs.
+    for (const { pid, group } of family) if (group !== leader || !this.#leaders.has(leader)) send(pid, signal)
+  }
+
+  /** Kills the process, if it is still there, and everything that descends from it. */
+  killTree(leader: number): void {
+    const sessions = new Set([leader, ...this.#familyOf(leader).map(({ session }) => session)])
+    this.signalTree(leader, 'SIGKILL')
+    this.#killAgain(sessions, KILL_PASSES)
+  }
+
+  /** Kills what processes that have ended left running in their sessions. */
+  killOrphansOf(owner: object): void {
+    this.#sweep()
+    for (const [session, theirs] of this.#leaderless) if (theirs === owner) this.killTree(session)
+  }
+
+  /** Kills every descendant, orphans of unknown origin too. */
+  killAll(): void {
+    for (const leader of this.#leaders.keys()) this.killTree(leader)
+    this.#sweep()
+    for (const pid of this.#orphans.keys()) send(pid, 'SIGKILL')
+  }
+
+  close(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** What was born between our look and the kill has lost its parent by now: it is our child, in a known session. */
+  #killAgain(sessions: ReadonlySet<number>, passes: number): void {
+    setTimeout(() => {
+      this.#sweep()
+      const left = [...this.#orphans.values()].filter(({ session }) => sessions.has(session))
+      for (const { pid } of left) send(pid, 'SIGKILL')
+      if (left.length > 0 && passes > 1) this.#killAgain(sessions, passes - 1)
+    }, KILL_PASS_MS).unref()
+  }
+
+  #familyOf(leader: number): Relative[] {
+    this.#sweep()
+    const family = [...this.#orphans.values()].filter(({ session }) => session === leader)
+    const parents = [leader, ...family.map(({ pid }) => pid)]
+    for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+      for (const pid of childrenOf(parent)) {
+        const child = look(pid)
+        if (child) family.push(child)
+        parents.push(pid)
+      }
+    }
+    return family
+  }
+
+  #sweepWithin(ms: number): void {
+    const due = performance.now() + ms
+    if (this.#timer && this.#nextSweep <= due) return
+    clearTimeout(this.#timer)
+    this.#nextSweep = due
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.#sweep()
+      if (this.#leaders.size + this.#orphans.size > 0) this.#sweepWithin(SWEEP_MS)
+    }, ms)
+    this.#timer.unref()
+  }
+
+  /** Takes in new orphans, reaps those that have ended, and notices when a session has nobody left. */
+  #sweep(): void {
+    // Those that we have inherited are the main thread's, as are those that Bun has started.
+    for (const pid of childrenOfThread(process.pid, process.pid)) {
+      if (this.#leaders.has(pid) || this.#orphans.has(pid) || pid === this.#observer.pid) continue
+      const orphan = look(pid)
+      if (!orphan) continue
+      this.#orphans.set(pid, orphan)
+      if (!this.#leaders.has(orphan.session) && !this.#leaderless.has(orphan.session)) {
+        this.#observer.watch(orphan.session)
+        this.#leaderless.set(orphan.session, undefined)
+      }
+    }
+    for (const pid of this.#orphans.keys()) if (reap(pid)) this.#orphans.delete(pid)
+    const inhabited = new Set([...this.#orphans.values()].map(({ session }) => session))
+    for (const session of this.#leaderless.keys()) {
+      if (inhabited.has(session)) continue
+      this.#leaderless.delete(session)
+      this.#observer.forget(session)
+    }
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, Number(thread)))
+  } catch {
+    return [] // It has ended.
+  }
+}
+
+function childrenOfThread(pid: number, thread: number): number[] {
+  try {
+    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
+    return list === '' ? [] : list.trimEnd().split(' ').map(Number)
+  } catch {
+    return [] // It has ended, or this system does not tell.
+  }
+}
+
+function look(pid: number): (Relative & { foregroundGroup: number }) | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name comes second, in brackets, and may itself hold spaces and brackets.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const [, , group, session, , foregroundGroup] = fields.map(Number) as number[]
+    return { pid, group: group!, session: session!, foregroundGroup: foregroundGroup! }
+  } catch {
+    return undefined
+  }
+}

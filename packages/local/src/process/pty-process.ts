@@ -1,0 +1,43 @@
+import type { OutputLog } from '../output/output-log.ts'
+import { runCommand } from './command.ts'
+import type { OpenFileLimit } from './open-file-limit.ts'
+import { type Ending, endingOf, type Spawned, type TerminalOptions } from './spawned.ts'
+import { Stdin } from './stdin.ts'
+
+/** Runs a command on a terminal of its own, as the leader of a session. Throws a `SpawnError`. */
+export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit: OpenFileLimit): Spawned {
+  const exit = Promise.withResolvers<Ending>()
+  const drained = Promise.withResolvers<void>()
+  const stdin = new Stdin({
+    send: (bytes) => {
+      child.terminal?.write(bytes)
+    },
+    // A terminal has no end; its reader is told by the byte 0x04.
+    end: () => {},
+  })
+  const child = runCommand(request, ({ cmd, options }) =>
+    limit.around(() =>
+      Bun.spawn(cmd, {
+        ...options,
+        onExit: (_, code, signal) => exit.resolve(endingOf(code, signal)),
+        terminal: {
+          ...request.size,
+          data: (_, data) => log.append('pty', data),
+          drain: () => stdin.drained(),
+          // Comes after all data, when nobody holds the terminal any more.
+          exit: () => drained.resolve(),
+        },
+      }),
+    ),
+  )
+  const { terminal } = child
+  void drained.promise.then(() => terminal?.close())
+  return {
+    pid: child.pid,
+    stdin,
+    exited: exit.promise,
+    drained: drained.promise,
+    abandonOutput: () => drained.resolve(),
+    resize: ({ cols, rows }) => terminal?.resize(cols, rows),
+  }
+}

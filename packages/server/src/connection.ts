@@ -1,0 +1,265 @@
+import { type EnvironmentInfo, ErrorCode, limits, methods, type Params, ProtocolError } from '@waldo/protocol'
+import {
+  encodeError,
+  encodeResult,
+  type IdText,
+  MalformedMessageError,
+  type Message,
+  parseMessage,
+  type Request,
+} from '@waldo/rpc'
+import { Link } from './link.ts'
+import { Liveness } from './liveness.ts'
+import { OutputPump } from './output-pump.ts'
+import { type DecodedCall, decodeCall, route, toWireError } from './router.ts'
+import type { Session } from './session.ts'
+import type { Attachment, SessionRegistry } from './session-registry.ts'
+import { CloseCode, type Wire, type WireEvents } from './wire.ts'
+
+const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
+/** Calls of one connection that wait for something at a time. */
+const MAX_CALLS = 4096
+/** A client that does not read its answers is not read from either. */
+const MAX_UNREAD_BYTES = 1024 * 1024
+
+type Handshake =
+  | { readonly state: 'new' }
+  /** `initialize` is being answered; what comes after it waits here. */
+  | { readonly state: 'initializing'; readonly waiting: string[] }
+  /** Answered, but the client has not said `initialized` yet. */
+  | { readonly state: 'answered'; readonly session: Session }
+  | { readonly state: 'ready'; readonly session: Session }
+  | { readonly state: 'closed' }
+
+export interface ConnectionContext {
+  readonly sessions: SessionRegistry
+  readonly environmentInfo: () => EnvironmentInfo
+  /** Whether a session ends with its connection, because nobody could come back for it. */
+  readonly endsSession: boolean
+  readonly onClosed: (connection: Connection) => void
+}
+
+/** One client on one wire: shakes hands, takes calls, sends answers and events. */
+export class Connection implements WireEvents, Attachment {
+  readonly #wire: Wire
+  readonly #context: ConnectionContext
+  readonly #link: Link
+  readonly #liveness: Liveness
+  readonly #gone = new AbortController()
+  readonly sink: OutputPump
+  #handshake: Handshake = { state: 'new' }
+  #calls = 0
+  #readingPaused = false
+  /** Large answers that wait for the client to read earlier ones, oldest first. */
+  readonly #waitingForRoom: (() => void)[] = []
+
+  constructor(wire: Wire, context: ConnectionContext) {
+    this.#wire = wire
+    this.#context = context
+    this.#link = new Link(wire)
+    this.#liveness = new Liveness(this.#link)
+    this.sink = new OutputPump(this.#link)
+  }
+
+  received(text: string): void {
+    this.#liveness.heard()
+    if (this.#handshake.state === 'initializing') this.#handshake.waiting.push(text)
+    else this.#receive(text)
+  }
+
+  ponged(token: string): void {
+    this.#liveness.heard()
+    this.#link.ponged(token)
+    this.sink.writable()
+  }
+
+  drained(): void {
+    this.#liveness.heard()
+    this.#throttle()
+    this.sink.writable()
+  }
+
+  closed(): void {
+    const { session } = this.#handshake as { session?: Session }
+    this.#handshake = { state: 'closed' }
+    this.#gone.abort()
+    for (const proceed of this.#waitingForRoom.splice(0)) proceed()
+    this.sink.close()
+    if (session) {
+      this.#context.sessions.detach(session, this)
+      if (this.#context.endsSession) this.#context.sessions.end(session)
+    }
+    this.#context.onClosed(this)
+  }
+
+  /** Called every second. Drops a client that has stopped answering, so that its session can be resumed. */
+  tick(): void {
+    if (this.#liveness.isDead()) this.#wire.terminate()
+    // A reader that stalled may have been given up on.
+    else this.sink.writable()
+  }
+
+  isAlive(): Promise<boolean> {
+    return this.#liveness.probe()
+  }
+
+  evict(): void {
+    this.#wire.terminate()
+  }
+
+  close(code: number, reason: string): void {
+    this.#wire.close(code, reason)
+  }
+
+  #receive(text: string): void {
+    let message: Message
+    try {
+      message = parseMessage(text, JSON_LIMITS)
+    } catch (error) {
+      if (!(error instanceof MalformedMessageError)) throw error
+      this.#sendError(
+        '-1',
+        ErrorCode.invalidRequest,
+        `failed to parse message from ${this.#wire.name}: ${error.message}`,
+      )
+      return
+    }
+    switch (message.kind) {
+      case 'request':
+        this.#answer(message)
+        break
+      case 'notification':
+        this.#notified(message.method)
+        break
+      case 'response':
+        this.#violation('this executor has asked nothing that could be answered')
+    }
+  }
+
+  #notified(method: string): void {
+    if (method === 'initialized') {
+      if (this.#handshake.state === 'new') this.#violation('initialized comes after initialize')
+      else if (this.#handshake.state === 'answered') this.#handshake = { ...this.#handshake, state: 'ready' }
+    } else if (Object.hasOwn(methods, method)) this.#violation(`${method} is a request and needs an id`)
+    // Notifications that we do not know may come from clients newer than we are.
+  }
+
+  #answer({ id, method, params }: Request): void {
+    try {
+      const call = decodeCall(method, params)
+      if (call.method === 'initialize') this.#initialize(id, call.params as Params<'initialize'>)
+      else this.#call(id, call)
+    } catch (error) {
+      this.#fail(id, error)
+    }
+  }
+
+  #initialize(id: IdText, { resumeSessionId }: Params<'initialize'>): void {
+    if (this.#handshake.state !== 'new') {
+      throw new ProtocolError(ErrorCode.invalidRequest, 'initialize may only be sent once per connection')
+    }
+    const { sessions } = this.#context
+    if (resumeSessionId === undefined) {
+      this.#initialized(id, sessions.open(this))
+      return
+    }
+    const waiting: string[] = []
+    this.#handshake = { state: 'initializing', waiting }
+    void sessions
+      .resume(resumeSessionId, this)
+      .then(
+        (session) => {
+          // The newcomer may have left while we were looking after the session's last holder.
+          if (this.#handshake.state === 'closed') sessions.detach(session, this)
+          else this.#initialized(id, session)
+        },
+        (error) => {
+          if (this.#handshake.state === 'initializing') this.#handshake = { state: 'new' }
+          this.#fail(id, error)
+        },
+      )
+      .then(() => {
+        for (const text of waiting) this.received(text)
+      })
+  }
+
+  #initialized(id: IdText, session: Session): void {
+    this.#handshake = { state: 'answered', session }
+    this.#send(encodeResult(id, { sessionId: session.id, environmentInfo: this.#context.environmentInfo() }))
+  }
+
+  #call(id: IdText, call: DecodedCall): void {
+    const handshake = this.#handshake
+    if (handshake.state !== 'ready') {
+      const { family } = methods[call.method]
+      const missing = handshake.state === 'new' ? 'call initialize' : 'send initialized'
+      throw new ProtocolError(ErrorCode.invalidRequest, `client must ${missing} before using ${family} methods`)
+    }
+    const { session } = handshake
+    const answer = route(call, {
+      session,
+      signal: this.#gone.signal,
+      roomForAnswer: () => this.#roomForAnswer(),
+      environmentInfo: this.#context.environmentInfo(),
+      endSession: () => this.#endSession(session),
+    })
+    if (answer instanceof Promise) this.#answerLater(id, answer)
+    else this.#send(encodeResult(id, answer))
+  }
+
+  #answerLater(id: IdText, answer: Promise<object>): void {
+    this.#calls++
+    answer
+      .then(
+        (result) => this.#send(encodeResult(id, result)),
+        (error) => this.#fail(id, error),
+      )
+      .finally(() => {
+        this.#calls--
+        this.#throttle()
+      })
+    this.#throttle()
+  }
+
+  #endSession(session: Session): void {
+    this.#context.sessions.end(session)
+    // After the answer, which is about to be sent.
+    queueMicrotask(() => this.close(CloseCode.normal, 'the session has ended'))
+  }
+
+  #fail(id: IdText, error: unknown): void {
+    const { code, message } = toWireError(error)
+    this.#sendError(id, code, message)
+  }
+
+  #sendError(id: IdText, code: number, message: string): void {
+    this.#send(encodeError(id, code, message))
+  }
+
+  #send(text: string): void {
+    if (this.#handshake.state === 'closed') return
+    this.#link.send(text)
+    this.#throttle()
+  }
+
+  #roomForAnswer(): Promise<void> | undefined {
+    if (this.#link.queuedBytes <= MAX_UNREAD_BYTES && this.#waitingForRoom.length === 0) return undefined
+    return new Promise((resolve) => this.#waitingForRoom.push(resolve))
+  }
+
+  /** Bounds what a client can make us hold for it: answers that it does not read, and calls that wait. */
+  #throttle(): void {
+    const unread = this.#link.queuedBytes > MAX_UNREAD_BYTES
+    // One at a time: it may fill the queue again.
+    if (!unread) this.#waitingForRoom.shift()?.()
+    const pause = unread || this.#calls >= MAX_CALLS
+    if (pause === this.#readingPaused) return
+    this.#readingPaused = pause
+    if (pause) this.#wire.pauseReading()
+    else this.#wire.resumeReading()
+  }
+
+  #violation(reason: string): void {
+    this.close(CloseCode.protocolError, reason)
+  }
+}

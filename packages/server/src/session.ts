@@ -1,0 +1,194 @@
+import { childEnvironment, isSignal, type OutputLog, type ProcessHost } from '@waldo/local'
+import {
+  ErrorCode,
+  limits,
+  type Params,
+  type ProcessExit,
+  ProtocolError,
+  type Result,
+  type TerminalSize,
+  toPosixPath,
+} from '@waldo/protocol'
+import type { ExpiryQueue } from './expiry-queue.ts'
+import { HostedProcess } from './hosted-process.ts'
+import { type ReadContext, readOutput } from './read-output.ts'
+
+const DEFAULT_TERMINAL: TerminalSize = { cols: 80, rows: 24 }
+/** Ended processes that one session remembers, so that a client which runs very many cannot fill our memory. */
+const MAX_RECEIPTS = 4096
+
+/** Where a session's events go while somebody is there to take them. */
+export interface EventSink {
+  follow(processId: string, log: OutputLog, seq: number, options?: { hold?: boolean }): void
+  unfollow(processId: string): void
+  continueFrom(processId: string, nextSeq: number): void
+  rewind(processId: string, log: OutputLog, seq: number): void
+}
+
+/**
+ * What belongs together from `initialize` to the end: the processes of one client. It outlives the client's
+ * connection, knows nothing of how that is made, and goes on collecting output while there is none.
+ */
+export class Session {
+  readonly id = crypto.randomUUID()
+  readonly #host: ProcessHost
+  readonly #receipts: ExpiryQueue<HostedProcess>
+  readonly #processes = new Map<string, HostedProcess>()
+  #sink: EventSink | undefined
+  #ended = false
+
+  constructor(host: ProcessHost, receipts: ExpiryQueue<HostedProcess>) {
+    this.#host = host
+    this.#receipts = receipts
+  }
+
+  get isEmpty(): boolean {
+    return this.#processes.size === 0
+  }
+
+  /** From now on events go to this sink. What came before is there to be read. */
+  attach(sink: EventSink): void {
+    this.#sink = sink
+    for (const [processId, { process }] of this.#processes) {
+      if (process.log.closedSeq === undefined) sink.follow(processId, process.log, process.log.nextSeq, { hold: true })
+    }
+  }
+
+  detach(sink: EventSink): void {
+    if (this.#sink === sink) this.#sink = undefined
+  }
+
+  start(params: Params<'process/start'>): Result<'process/start'> {
+    const { processId } = params
+    refuseUnenforceable(params)
+    const [program, ...args] = params.argv
+    if (program === undefined) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
+    if (this.#ended) throw new ProtocolError(ErrorCode.invalidRequest, 'the session has ended')
+    const previous = this.#processes.get(processId)
+    if (previous && !previous.idIsFree) {
+      throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} already exists`)
+    }
+    const process = this.#host.start(
+      {
+        argv: [program, ...args],
+        arg0: params.arg0,
+        cwd: toPosixPath(params.cwd),
+        env: childEnvironment(
+          { env: params.env, policy: params.envPolicy, toolCallId: params.metadata?.toolCallId },
+          globalThis.process.env,
+        ),
+        pipeStdin: params.pipeStdin,
+        terminal: params.tty ? (params.size ?? DEFAULT_TERMINAL) : undefined,
+      },
+      this,
+    )
+    if (previous) this.#forget(previous)
+    const hosted = new HostedProcess({ processId, argv: params.argv, cwd: params.cwd, tty: params.tty }, process)
+    this.#processes.set(processId, hosted)
+    this.#sink?.follow(processId, process.log, 1)
+    void process.closed.then(() => this.#keepReceipt(hosted))
+    return { processId, sandboxType: 'none' }
+  }
+
+  async read(params: Params<'process/read'>, context: ReadContext): Promise<Result<'process/read'>> {
+    const { log } = this.#find(params.processId).process
+    const result = await readOutput(log, params, context)
+    if (context.signal.aborted) return result
+    if (params.maxBytes === undefined && result.nextSeq < log.nextSeq) {
+      this.#sink?.rewind(params.processId, log, result.nextSeq)
+    }
+    this.#sink?.continueFrom(params.processId, result.nextSeq)
+    return result
+  }
+
+  write(
+    params: Params<'process/write'>,
+    signal: AbortSignal,
+  ): Result<'process/write'> | Promise<Result<'process/write'>> {
+    if (params.writeId === '') throw new ProtocolError(ErrorCode.invalidParams, 'writeId must not be empty')
+    const hosted = this.#processes.get(params.processId)
+    return hosted?.write(params.chunk, params.writeId, signal) ?? { status: 'unknownProcess' }
+  }
+
+  closeStdin({ processId }: Params<'process/closeStdin'>): Result<'process/closeStdin'> {
+    const hosted = this.#processes.get(processId)
+    if (!hosted) return { status: 'unknownProcess' }
+    if (hosted.description.tty) {
+      throw new ProtocolError(
+        ErrorCode.invalidRequest,
+        `process ${processId} has a terminal: write the byte 0x04 to it`,
+      )
+    }
+    return { status: hosted.process.stdin?.end() ? 'accepted' : 'stdinClosed' }
+  }
+
+  signal({ processId, signal }: Params<'process/signal'>): Result<'process/signal'> {
+    const name = signal === 'interrupt' ? 'SIGINT' : signal
+    if (!isSignal(name)) throw new ProtocolError(ErrorCode.invalidParams, `this system has no signal ${name}`)
+    this.#processes.get(processId)?.process.signal(name)
+    return {}
+  }
+
+  terminate({ processId, graceMs }: Params<'process/terminate'>): Result<'process/terminate'> {
+    return { running: this.#processes.get(processId)?.process.terminate('terminate', graceMs) ?? false }
+  }
+
+  resize({ processId, ...size }: Params<'process/resize'>): Result<'process/resize'> {
+    if (!this.#find(processId).process.resize(size)) {
+      throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} has no terminal`)
+    }
+    return {}
+  }
+
+  list(): Result<'process/list'> {
+    return { processes: [...this.#processes.values()].map((hosted) => hosted.summary()) }
+  }
+
+  /** Kills what runs and forgets the rest. */
+  end(endedBy: ProcessExit['endedBy']): void {
+    this.#ended = true
+    for (const hosted of this.#processes.values()) {
+      if (hosted.process.terminate(endedBy)) void hosted.process.closed.then(() => this.#forget(hosted))
+      else this.#forget(hosted)
+    }
+    this.#host.killOrphansOf(this)
+  }
+
+  #find(processId: string): HostedProcess {
+    const hosted = this.#processes.get(processId)
+    if (!hosted) throw new ProtocolError(ErrorCode.invalidRequest, `unknown process id ${processId}`)
+    return hosted
+  }
+
+  #keepReceipt(hosted: HostedProcess): void {
+    if (this.#ended) return
+    this.#receipts.add(hosted, () => this.#forget(hosted))
+    if (this.#processes.size <= MAX_RECEIPTS) return
+    const oldest = this.#processes.values().find(({ process }) => process.log.closedSeq !== undefined)
+    if (oldest) this.#forget(oldest)
+  }
+
+  #forget(hosted: HostedProcess): void {
+    const { processId } = hosted.description
+    this.#receipts.remove(hosted)
+    hosted.process.log.discard()
+    if (this.#processes.get(processId) !== hosted) return
+    this.#processes.delete(processId)
+    this.#sink?.unfollow(processId)
+  }
+}
+
+/** An intent that we cannot enforce is refused: running without it would be worse than not running. */
+function refuseUnenforceable(params: Params<'process/start'>): void {
+  const invalid = (message: string) => new ProtocolError(ErrorCode.invalidParams, message)
+  if (params.sandbox && params.sandbox.permissions.type !== 'disabled') {
+    throw invalid('sandbox intent cannot be enforced on this executor')
+  }
+  if (params.enforceManagedNetwork) throw invalid('a managed network cannot be enforced on this executor')
+  if (params.networkProxy) throw invalid('this executor cannot start network proxies')
+  if (params.size && !params.tty) throw invalid('size needs tty: true')
+  const scope = params.shellSnapshot && Buffer.byteLength(params.shellSnapshot.scopeId)
+  if (scope !== undefined && (scope === 0 || scope > limits.shellSnapshotScopeBytes)) {
+    throw invalid('shell snapshot scope must be non-empty and at most 256 bytes')
+  }
+}
