@@ -1,23 +1,22 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Authenticator, capabilityToken, signedToken } from '@waldo/server'
 import { UsageError } from './usage-error.ts'
 
 interface AuthenticationFlags {
-  readonly 'ws-auth'?: string | undefined
-  readonly 'ws-token-file'?: string | undefined
-  readonly 'ws-token-sha256'?: string | undefined
-  readonly 'ws-shared-secret-file'?: string | undefined
-  readonly 'ws-issuer'?: string | undefined
-  readonly 'ws-audience'?: string | undefined
-  readonly 'ws-max-clock-skew-seconds'?: string | undefined
+  readonly 'ws-auth'?: string
+  readonly 'ws-token-file'?: string
+  readonly 'ws-token-sha256'?: string
+  readonly 'ws-shared-secret-file'?: string
+  readonly 'ws-issuer'?: string
+  readonly 'ws-audience'?: string
+  readonly 'ws-max-clock-skew-seconds'?: string
 }
 
 const TOKEN_FLAGS = ['ws-token-file', 'ws-token-sha256'] as const
 const SIGNED_FLAGS = ['ws-shared-secret-file', 'ws-issuer', 'ws-audience', 'ws-max-clock-skew-seconds'] as const
 
 /** Flags that contradict each other are refused: somebody means to be protected, and would not be. */
-export function readAuthentication(flags: AuthenticationFlags, onlyStdio: boolean): Authenticator | undefined {
+export function readAuthentication(flags: AuthenticationFlags): Authenticator | undefined {
   const mode = flags['ws-auth']
   const given = (names: readonly (keyof AuthenticationFlags)[]) => names.filter((name) => flags[name] !== undefined)
   if (mode === undefined) {
@@ -29,11 +28,10 @@ export function readAuthentication(flags: AuthenticationFlags, onlyStdio: boolea
   }
   const [stray] = given(mode === 'capability-token' ? SIGNED_FLAGS : TOKEN_FLAGS)
   if (stray) throw new UsageError(`--${stray} does not go with \`--ws-auth ${mode}\``)
-  if (onlyStdio) throw new UsageError('WebSocket auth requires a WebSocket listener, not stdio')
   return mode === 'capability-token' ? readCapabilityToken(flags) : readSignedToken(flags)
 }
 
-export function readTls(flags: { 'tls-cert'?: string | undefined; 'tls-key'?: string | undefined }) {
+export function readTls(flags: { 'tls-cert'?: string; 'tls-key'?: string }) {
   const { 'tls-cert': cert, 'tls-key': key } = flags
   if (cert === undefined && key === undefined) return undefined
   if (cert === undefined || key === undefined) throw new UsageError('--tls-cert and --tls-key go together')
@@ -52,7 +50,7 @@ function readCapabilityToken(flags: AuthenticationFlags): Authenticator {
   if (file !== undefined) {
     const token = readSecret('--ws-token-file', file)
     if (token === '') throw new UsageError(`--ws-token-file ${file}: the file is empty`)
-    return capabilityToken(createHash('sha256').update(token).digest())
+    return capabilityToken(new Bun.CryptoHasher('sha256').update(token).digest())
   }
   if (!/^[0-9a-f]{64}$/i.test(digest!)) {
     throw new UsageError('--ws-token-sha256 must be a 64-character hex SHA-256 digest')

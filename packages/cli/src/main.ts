@@ -1,4 +1,5 @@
 import { serveCommand } from './commands/serve.ts'
+import { print, printError } from './print.ts'
 import { UsageError } from './usage-error.ts'
 import { VERSION } from './version.ts'
 
@@ -13,24 +14,23 @@ Options:
   -h, --help       Show this help; waldo <command> --help shows a command's own
   -V, --version    Show the version
 
-Try: waldo serve
-`
+Try: waldo serve`
 
 async function main([command, ...args]: string[]): Promise<number> {
   switch (command) {
     case 'serve':
       return serveCommand(args)
     case undefined:
-      process.stderr.write(HELP)
+      printError(HELP)
       return 2
     case '-h':
     case '--help':
     case 'help':
-      process.stdout.write(HELP)
+      print(HELP)
       return 0
     case '-V':
     case '--version':
-      process.stdout.write(`waldo ${VERSION}\n`)
+      print(`waldo ${VERSION}`)
       return 0
     default:
       throw new UsageError(`unknown command \`${command}\``, 'waldo --help lists the commands')
@@ -38,14 +38,14 @@ async function main([command, ...args]: string[]): Promise<number> {
 }
 
 if (process.platform === 'win32') {
-  process.stderr.write('Error: the executor does not run on Windows; connect to one on another machine\n')
+  printError('Error: the executor does not run on Windows; connect to one on another machine')
   process.exit(1)
 }
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error) => {
     if (!(error instanceof UsageError)) throw error
-    process.stderr.write(`Error: ${error.message}\n${error.hint === '' ? '' : `${error.hint}\n`}`)
+    printError(`Error: ${error.message}${error.hint === '' ? '' : `\n${error.hint}`}`)
     process.exit(1)
   },
 )

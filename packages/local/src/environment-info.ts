@@ -1,6 +1,4 @@
-import { accessSync, constants, readFileSync } from 'node:fs'
-import { homedir, tmpdir, userInfo } from 'node:os'
-import { basename } from 'node:path'
+import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { type Capabilities, type EnvironmentInfo, fromPosixPath } from '@waldo/protocol'
 
 /** Shells that clients know how to talk to. */
@@ -28,20 +26,19 @@ export function environmentInfo(executorVersion: string, capabilities: Capabilit
 function findShell(): { name: string; path: string } {
   const own = attempt(() => userInfo().shell)
   for (const path of [own, process.env.SHELL, '/bin/bash', '/usr/bin/bash', '/bin/zsh']) {
-    if (!path?.startsWith('/') || !KNOWN_SHELLS.has(basename(path))) continue
-    if (attempt(() => accessSync(path, constants.X_OK) ?? true)) return { name: basename(path), path }
+    const name = path?.split('/').at(-1) ?? ''
+    if (path?.startsWith('/') && KNOWN_SHELLS.has(name) && Bun.which(path)) return { name, path }
   }
   return { name: 'sh', path: '/bin/sh' }
 }
 
-/** Opaque and stable: the same machine and user, and nothing that could be turned back into either. */
+/** Opaque and stable: the same for one user on one machine. */
 function providerId(): string {
-  const machine = attempt(() => readFileSync('/etc/machine-id', 'latin1').trim()) ?? 'unknown'
-  const digest = new Bun.CryptoHasher('sha256').update(`waldo ${machine} ${process.getuid?.()}`).digest('hex')
+  const digest = new Bun.CryptoHasher('sha256').update(`waldo ${hostname()} ${process.getuid?.()}`).digest('hex')
   return `sha256:${digest}`
 }
 
-/** A user without an entry in the system's table, or a machine without an id, is no reason to fail. */
+/** A user without an entry in the system's table is no reason to fail. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

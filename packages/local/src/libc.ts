@@ -6,11 +6,9 @@
  * the call for the one after it. So results that come back through memory are read from a copy (`slice`), which is an
  * opaque call to it.
  */
-import { dlopen, FFIType, ptr } from 'bun:ffi'
-
-const { i32, u64, cstring, pointer } = FFIType
 const isLinux = process.platform === 'linux'
 
+const { i32, u64, cstring, pointer } = { i32: 'i32', u64: 'u64', cstring: 'cstring', pointer: 'ptr' } as const
 const everywhere = {
   close: { args: [i32], returns: i32 },
   dup: { args: [i32], returns: i32 },
@@ -30,9 +28,10 @@ const elsewhere = { ...everywhere, pipe: { args: [pointer], returns: i32 } } as 
 
 /** Opened at the first call: a server that has just started has better things to do. */
 const library = once(() => {
+  const { dlopen, ptr } = require('bun:ffi') as typeof import('bun:ffi')
   const linux = isLinux ? dlopen('libc.so.6', onLinux).symbols : undefined
   const other = isLinux ? undefined : dlopen('libSystem.dylib', elsewhere).symbols
-  return { linux, other, common: (linux ?? other)! }
+  return { linux, other, common: (linux ?? other)!, pairPointer: ptr(pair), limitPointer: ptr(limit) }
 })
 
 const O_CLOEXEC = 0o2000000
@@ -43,15 +42,13 @@ const PR_SET_CHILD_SUBREAPER = 36
 const RLIMIT_NOFILE = isLinux ? 7 : 8
 
 const pair = new Int32Array(2)
-const pairPointer = ptr(pair)
 const memoryFileName = Buffer.from('waldo\0')
 const limit = new BigUint64Array(2)
-const limitPointer = ptr(limit)
 
 /** A real pipe, where Bun's own `"pipe"` is a socket: `echo > /dev/stderr` works on this one. Neither end is inherited. */
 export function createPipe(): { readEnd: number; writeEnd: number } {
   // Without pipe2 the ends are inheritable, but there Bun's spawn closes whatever it was not told to pass on.
-  const { linux, other } = library()
+  const { linux, other, pairPointer } = library()
   const failed = linux ? linux.pipe2(pairPointer, O_CLOEXEC) : other!.pipe(pairPointer)
   if (failed !== 0) throw Object.assign(new Error('cannot create a pipe: too many open files'), { code: 'EMFILE' })
   const [readEnd, writeEnd] = pair.slice()
@@ -96,7 +93,8 @@ export interface Limit {
 }
 
 export function openFileLimit(): Limit {
-  library().common.getrlimit(RLIMIT_NOFILE, limitPointer)
+  const { common, limitPointer } = library()
+  common.getrlimit(RLIMIT_NOFILE, limitPointer)
   const [soft, hard] = limit.slice()
   return { soft: soft!, hard: hard! }
 }
@@ -105,8 +103,9 @@ export function openFileLimit(): Limit {
 export function setOpenFileLimit({ soft, hard }: Limit, pid?: number): void {
   limit[0] = soft
   limit[1] = hard
-  if (pid === undefined) library().common.setrlimit(RLIMIT_NOFILE, limitPointer)
-  else library().linux?.prlimit(pid, RLIMIT_NOFILE, limitPointer, null)
+  const { common, linux, limitPointer } = library()
+  if (pid === undefined) common.setrlimit(RLIMIT_NOFILE, limitPointer)
+  else linux?.prlimit(pid, RLIMIT_NOFILE, limitPointer, null)
 }
 
 function once<T>(make: () => T): () => T {

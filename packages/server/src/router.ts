@@ -1,4 +1,4 @@
-import { SpawnError, StdinFullError } from '@waldo/local'
+import { ExecError } from '@waldo/environment'
 import {
   DecodeError,
   type EnvironmentInfo,
@@ -65,7 +65,7 @@ export function route({ method, params }: DecodedCall, call: Call): Answer<objec
 export function toWireError(error: unknown): { code: number; message: string } {
   if (error instanceof ProtocolError) return error
   if (error instanceof DecodeError) return { code: ErrorCode.invalidParams, message: error.message }
-  if (error instanceof SpawnError) return { code: ErrorCode.internal, message: error.message }
-  if (error instanceof StdinFullError) return { code: ErrorCode.invalidRequest, message: error.message }
+  if (ExecError.is(error, 'SPAWN_FAILED')) return { code: ErrorCode.internal, message: error.message }
+  if (ExecError.is(error, 'STDIN_FULL')) return { code: ErrorCode.invalidRequest, message: error.message }
   return { code: ErrorCode.internal, message: `internal error: ${(error as Error)?.message ?? error}` }
 }

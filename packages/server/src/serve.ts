@@ -1,16 +1,18 @@
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs'
-import { connect } from 'node:net'
-import { defaultLogOptions, environmentInfo, LogStore, ProcessHost, SpillDirectory } from '@waldo/local'
+import type { ProcessHost, SpillDirectory } from '@waldo/local'
+import { environmentInfo } from '@waldo/local/environment-info'
 import type { Capabilities, EnvironmentInfo } from '@waldo/protocol'
 import { Connection } from './connection.ts'
 import type { Authenticator } from './listeners/authentication.ts'
 import { isLoopback, type ListenAddress } from './listeners/listen-address.ts'
+import { ListenError } from './listeners/listen-error.ts'
 import { serveStdio } from './listeners/stdio-listener.ts'
 import { listenForWebSockets, type WebSocketListener } from './listeners/websocket-listener.ts'
 import { SessionRegistry } from './session-registry.ts'
 import { CloseCode, type Wire } from './wire.ts'
 
 const TICK_MS = 1000
+/** When the rest is loaded if nobody has asked for a process before, and what dead servers left behind is removed. */
+const SETTLE_MS = 200
 /** How long clients have to take leave before their sockets are cut. */
 const GOODBYE_MS = 200
 
@@ -39,11 +41,6 @@ export interface ServeOptions {
   readonly warn: (message: string) => void
 }
 
-/** A reason not to serve, in words for whoever typed the command. */
-export class ServeError extends Error {
-  override readonly name = 'ServeError'
-}
-
 export interface Server {
   /** Where it can be reached, in the order in which it was asked to listen; stdio has no address. */
   readonly urls: readonly string[]
@@ -65,7 +62,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   const stdio = options.listen.some(({ kind }) => kind === 'stdio')
   return {
     urls: executor.urls,
-    stdioEnded: stdio ? serveStdio((wire) => executor.connect(wire, true)) : new Promise(() => {}),
+    stdioEnded: stdio ? serveStdio((wire) => executor.connect(wire, true), options.warn) : new Promise(() => {}),
     stop: (graceMs) => executor.stop(graceMs),
   }
 }
@@ -73,48 +70,32 @@ export async function serve(options: ServeOptions): Promise<Server> {
 class Executor {
   readonly urls: string[] = []
   readonly #options: ServeOptions
-  readonly #spill: SpillDirectory
-  readonly #host: ProcessHost
   readonly #sessions: SessionRegistry
   readonly #connections = new Set<Connection>()
   readonly #listeners: WebSocketListener[] = []
-  readonly #sockets: string[] = []
+  readonly #socketFiles: (() => void)[] = []
+  readonly #settle: ReturnType<typeof setTimeout>
+  #machine: { host: ProcessHost; spill: SpillDirectory } | undefined
   #ticker: ReturnType<typeof setInterval> | undefined
   #info: EnvironmentInfo | undefined
 
   constructor(options: ServeOptions) {
     this.#options = options
-    this.#spill = new SpillDirectory(options.stateDir)
-    this.#host = new ProcessHost(
-      new LogStore({
-        ...defaultLogOptions,
-        quotaBytes: options.logQuotaBytes,
-        diskBytes: options.logDiskBytes,
-        createSpillFile: () => this.#spill.create(),
-        onLoss: (cause) => options.warn(`output is being dropped: ${(cause as Error).message}`),
-      }),
-    )
-    this.#sessions = new SessionRegistry(this.#host, options)
-    // Not before somebody can connect: it may take a while if much was left behind.
-    setImmediate(() => void this.#spill.sweep())
+    this.#sessions = new SessionRegistry(() => this.#load().host, options)
+    // Once somebody can connect, and before they need it.
+    setImmediate(() => this.#environmentInfo())
+    this.#settle = setTimeout(() => void this.#load().spill.sweep(), SETTLE_MS)
   }
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {
     const { authenticate, tls } = this.#options
     const common = { authenticate, connect: (wire: Wire) => this.connect(wire, false) }
     if (address.kind === 'unix') {
-      await removeStaleSocket(address.path)
-      // Nobody else's from the first moment on; the mode is set again in case the umask is not honoured.
-      const umask = process.umask(0o177)
-      try {
-        this.#listeners.push(
-          attempt(address.path, () => listenForWebSockets({ ...common, at: { unix: address.path }, tls: undefined })),
-        )
-      } finally {
-        process.umask(umask)
-      }
-      chmodSync(address.path, 0o600)
-      this.#sockets.push(address.path)
+      const { listenOnSocketFile } = await import('./listeners/socket-file.ts')
+      const listen = () => listenForWebSockets({ ...common, at: { unix: address.path }, tls: undefined })
+      const { listener, remove } = await listenOnSocketFile(address.path, () => attempt(address.path, listen))
+      this.#listeners.push(listener)
+      this.#socketFiles.push(remove)
       this.urls.push(`unix://${address.path}`)
       return
     }
@@ -127,10 +108,7 @@ class Executor {
   connect(wire: Wire, endsSession: boolean): Connection {
     const connection = new Connection(wire, {
       sessions: this.#sessions,
-      environmentInfo: () => {
-        this.#info ??= environmentInfo(this.#options.version, CAPABILITIES)
-        return this.#info
-      },
+      environmentInfo: () => this.#environmentInfo(),
       endsSession,
       onClosed: () => {
         this.#connections.delete(connection)
@@ -146,17 +124,41 @@ class Executor {
     return connection
   }
 
+  #environmentInfo(): EnvironmentInfo {
+    this.#info ??= environmentInfo(this.#options.version, CAPABILITIES)
+    return this.#info
+  }
+
   async stop(graceMs: number): Promise<void> {
     for (const listener of this.#listeners) listener.stop()
     for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the executor is shutting down')
-    await this.#host.close(graceMs)
+    await this.#machine?.host.close(graceMs)
     const deadline = performance.now() + GOODBYE_MS
     while (this.#connections.size > 0 && performance.now() < deadline) await Bun.sleep(5)
     for (const connection of this.#connections) connection.evict()
     this.#sessions.close()
     clearInterval(this.#ticker)
-    for (const path of this.#sockets) removeIfThere(path)
-    await this.#spill.remove()
+    clearTimeout(this.#settle)
+    for (const remove of this.#socketFiles) remove()
+    await this.#machine?.spill.remove()
+  }
+
+  /** What runs processes is half of the program and needs none of it to listen. */
+  #load(): { host: ProcessHost; spill: SpillDirectory } {
+    if (this.#machine) return this.#machine
+    const { defaultLogOptions, LogStore, ProcessHost, SpillDirectory } =
+      require('@waldo/local') as typeof import('@waldo/local')
+    const { stateDir, logQuotaBytes, logDiskBytes, warn } = this.#options
+    const spill = new SpillDirectory(stateDir)
+    const logs = new LogStore({
+      ...defaultLogOptions,
+      quotaBytes: logQuotaBytes,
+      diskBytes: logDiskBytes,
+      createSpillFile: () => spill.create(),
+      onLoss: (cause) => warn(`output is being dropped: ${(cause as Error).message}`),
+    })
+    this.#machine = { host: new ProcessHost(logs), spill }
+    return this.#machine
   }
 }
 
@@ -165,7 +167,7 @@ function checkExposure({ listen, authenticate, insecure }: ServeOptions): void {
   for (const address of listen) {
     if (address.kind !== 'tcp') continue
     if (isLoopback(address.host) || authenticate || insecure) continue
-    throw new ServeError(
+    throw new ListenError(
       `refusing to listen on ${address.url}: anybody who reaches it could run commands here. ` +
         'Ask for a token with --ws-auth, listen on 127.0.0.1, or say --insecure if something else protects this port',
     )
@@ -176,28 +178,6 @@ function attempt<T>(where: string, listen: () => T): T {
   try {
     return listen()
   } catch (cause) {
-    throw new ServeError(`cannot listen on ${where}: ${(cause as Error).message}`, { cause })
-  }
-}
-
-/** A socket file stays behind when its server is killed. One that somebody answers on is theirs. */
-async function removeStaleSocket(path: string): Promise<void> {
-  const there = lstatSync(path, { throwIfNoEntry: false })
-  if (!there) return
-  if (!there.isSocket()) throw new ServeError(`cannot listen on ${path}: the file exists and is no socket`)
-  const answered = await new Promise<boolean>((resolve) => {
-    const socket = connect(path)
-    socket.on('connect', () => resolve(true)).on('error', () => resolve(false))
-    socket.on('connect', () => socket.destroy())
-  })
-  if (answered) throw new ServeError(`cannot listen on ${path}: another server is listening there`)
-  removeIfThere(path)
-}
-
-function removeIfThere(path: string): void {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new ListenError(`cannot listen on ${where}: ${(cause as Error).message}`, { cause })
   }
 }

@@ -25,13 +25,13 @@ export interface Attachment {
 
 /** Which sessions there are, and who is attached to them. */
 export class SessionRegistry {
-  readonly #host: ProcessHost
+  readonly #host: () => ProcessHost
   readonly #sessions = new Map<string, Session>()
   readonly #attached = new Map<Session, Attachment>()
   readonly #detached: ExpiryQueue<Session>
   readonly #receipts: ExpiryQueue<HostedProcess>
 
-  constructor(host: ProcessHost, times: SessionTimes) {
+  constructor(host: () => ProcessHost, times: SessionTimes) {
     this.#host = host
     this.#detached = new ExpiryQueue(times.detachedTtlMs)
     this.#receipts = new ExpiryQueue(times.receiptTtlMs)

@@ -1,4 +1,4 @@
-import { childEnvironment, isSignal, type OutputLog, type ProcessHost } from '@waldo/local'
+import type { OutputLog, ProcessHost } from '@waldo/local'
 import {
   ErrorCode,
   limits,
@@ -31,13 +31,14 @@ export interface EventSink {
  */
 export class Session {
   readonly id = crypto.randomUUID()
-  readonly #host: ProcessHost
+  readonly #host: () => ProcessHost
   readonly #receipts: ExpiryQueue<HostedProcess>
   readonly #processes = new Map<string, HostedProcess>()
   #sink: EventSink | undefined
+  #started = false
   #ended = false
 
-  constructor(host: ProcessHost, receipts: ExpiryQueue<HostedProcess>) {
+  constructor(host: () => ProcessHost, receipts: ExpiryQueue<HostedProcess>) {
     this.#host = host
     this.#receipts = receipts
   }
@@ -68,20 +69,18 @@ export class Session {
     if (previous && !previous.idIsFree) {
       throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} already exists`)
     }
-    const process = this.#host.start(
+    const process = this.#host().start(
       {
         argv: [program, ...args],
         arg0: params.arg0,
         cwd: toPosixPath(params.cwd),
-        env: childEnvironment(
-          { env: params.env, policy: params.envPolicy, toolCallId: params.metadata?.toolCallId },
-          globalThis.process.env,
-        ),
+        environment: { env: params.env, policy: params.envPolicy, toolCallId: params.metadata?.toolCallId },
         pipeStdin: params.pipeStdin,
         terminal: params.tty ? (params.size ?? DEFAULT_TERMINAL) : undefined,
       },
       this,
     )
+    this.#started = true
     if (previous) this.#forget(previous)
     const hosted = new HostedProcess({ processId, argv: params.argv, cwd: params.cwd, tty: params.tty }, process)
     this.#processes.set(processId, hosted)
@@ -123,9 +122,8 @@ export class Session {
   }
 
   signal({ processId, signal }: Params<'process/signal'>): Result<'process/signal'> {
-    const name = signal === 'interrupt' ? 'SIGINT' : signal
-    if (!isSignal(name)) throw new ProtocolError(ErrorCode.invalidParams, `this system has no signal ${name}`)
-    this.#processes.get(processId)?.process.signal(name)
+    const known = this.#processes.get(processId)?.process.signal(signal === 'interrupt' ? 'SIGINT' : signal)
+    if (known === false) throw new ProtocolError(ErrorCode.invalidParams, `this system has no signal ${signal}`)
     return {}
   }
 
@@ -151,7 +149,7 @@ export class Session {
       if (hosted.process.terminate(endedBy)) void hosted.process.closed.then(() => this.#forget(hosted))
       else this.#forget(hosted)
     }
-    this.#host.killOrphansOf(this)
+    if (this.#started) this.#host().killOrphansOf(this)
   }
 
   #find(processId: string): HostedProcess {

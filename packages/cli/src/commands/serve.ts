@@ -1,16 +1,14 @@
-import { writeSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import {
   type ListenAddress,
   ListenAddressError,
+  ListenError,
   MAX_TTL_MS,
   parseListenAddress,
-  ServeError,
   serve,
 } from '@waldo/server'
-import { readAuthentication, readTls } from '../credentials.ts'
+import { type Flags, parseFlags } from '../flags.ts'
+import { print, printError } from '../print.ts'
 import { parseDuration, parseSize } from '../quantity.ts'
 import { UsageError } from '../usage-error.ts'
 import { VERSION } from '../version.ts'
@@ -53,63 +51,64 @@ What to keep:
 
 Other:
   --concurrent-requests N    Accepted for compatibility; requests always run concurrently
-  -h, --help                 Show this help
-`
+  -h, --help                 Show this help`
 
-const OPTIONS = {
-  listen: { type: 'string', multiple: true },
-  'tls-cert': { type: 'string' },
-  'tls-key': { type: 'string' },
-  insecure: { type: 'boolean' },
-  'ws-auth': { type: 'string' },
-  'ws-token-file': { type: 'string' },
-  'ws-token-sha256': { type: 'string' },
-  'ws-shared-secret-file': { type: 'string' },
-  'ws-issuer': { type: 'string' },
-  'ws-audience': { type: 'string' },
-  'ws-max-clock-skew-seconds': { type: 'string' },
-  'detached-ttl': { type: 'string', default: '1h' },
-  'receipt-ttl': { type: 'string', default: '1h' },
-  'log-quota': { type: 'string', default: '256MiB' },
-  'log-disk': { type: 'string', default: '4GiB' },
-  'state-dir': { type: 'string' },
-  'concurrent-requests': { type: 'string', default: '1' },
-  help: { type: 'boolean', short: 'h' },
+const FLAGS = {
+  listen: 'texts',
+  'tls-cert': 'text',
+  'tls-key': 'text',
+  insecure: 'switch',
+  'ws-auth': 'text',
+  'ws-token-file': 'text',
+  'ws-token-sha256': 'text',
+  'ws-shared-secret-file': 'text',
+  'ws-issuer': 'text',
+  'ws-audience': 'text',
+  'ws-max-clock-skew-seconds': 'text',
+  'detached-ttl': 'text',
+  'receipt-ttl': 'text',
+  'log-quota': 'text',
+  'log-disk': 'text',
+  'state-dir': 'text',
+  'concurrent-requests': 'text',
+  help: 'switch',
 } as const
 
 export async function serveCommand(args: string[]): Promise<number> {
-  const flags = parseFlags(args)
+  const flags = parseFlags(args, FLAGS, 'waldo serve --help lists the options')
   if (flags.help) {
-    process.stdout.write(HELP)
+    print(HELP)
     return 0
   }
-  if (!/^[1-9]\d{0,8}$/.test(flags['concurrent-requests'])) {
+  if (!/^[1-9]\d{0,8}$/.test(flags['concurrent-requests'] ?? '1')) {
     throw new UsageError(`--concurrent-requests ${flags['concurrent-requests']}: expected a number from 1`)
   }
-  const tls = readTls(flags)
+  const { authenticate, tls } = await readCredentials(flags)
   const listen = parseListen(flags.listen ?? [DEFAULT_LISTEN], tls !== undefined)
   const onlyStdio = listen.every(({ kind }) => kind === 'stdio')
+  if (authenticate && onlyStdio) throw new UsageError('WebSocket auth requires a WebSocket listener, not stdio')
   const stdio = listen.some(({ kind }) => kind === 'stdio')
   const options = {
     listen,
-    authenticate: readAuthentication(flags, onlyStdio),
+    authenticate,
     tls,
     insecure: flags.insecure ?? false,
     stateDir: stateDir(flags['state-dir']),
-    detachedTtlMs: parseDuration('--detached-ttl', flags['detached-ttl'], MAX_TTL_MS),
-    receiptTtlMs: parseDuration('--receipt-ttl', flags['receipt-ttl'], MAX_TTL_MS),
-    logQuotaBytes: parseSize('--log-quota', flags['log-quota'], 1024 ** 2),
-    logDiskBytes: parseSize('--log-disk', flags['log-disk'], 1024 ** 2),
+    detachedTtlMs: parseDuration('--detached-ttl', flags['detached-ttl'] ?? '1h', MAX_TTL_MS),
+    receiptTtlMs: parseDuration('--receipt-ttl', flags['receipt-ttl'] ?? '1h', MAX_TTL_MS),
+    logQuotaBytes: parseSize('--log-quota', flags['log-quota'] ?? '256MiB', 1024 ** 2),
+    logDiskBytes: parseSize('--log-disk', flags['log-disk'] ?? '4GiB', 1024 ** 2),
     version: VERSION,
-    warn: (message: string) => void process.stderr.write(`waldo: ${message}\n`),
+    warn: (message: string) => printError(`waldo: ${message}`),
   }
   // Before anything can be started that would have to be ended.
   const stopped = nextSignal()
   const server = await serve(options).catch((error) => {
-    throw error instanceof ServeError ? new UsageError(error.message) : error
+    throw error instanceof ListenError ? new UsageError(error.message) : error
   })
   // With a client on stdio standard output is for messages only.
-  for (const url of server.urls) writeSync(stdio ? 2 : 1, `${url}\n`)
+  const announce = stdio ? printError : print
+  for (const url of server.urls) announce(url)
   const why = await Promise.race([stopped, onlyStdio ? server.stdioEnded.then(() => 'end of input') : stopped])
   if (why === 'end of input') {
     await server.stop(0)
@@ -120,12 +119,11 @@ export async function serveCommand(args: string[]): Promise<number> {
   return 0
 }
 
-function parseFlags(args: string[]) {
-  try {
-    return parseArgs({ args, options: OPTIONS, allowPositionals: false }).values
-  } catch (error) {
-    throw new UsageError((error as Error).message, 'waldo serve --help lists the options')
-  }
+/** What reads files is loaded for those who have some. */
+async function readCredentials(flags: Flags<typeof FLAGS>) {
+  if (!Object.keys(flags).some((name) => /^(ws|tls)-/.test(name))) return { authenticate: undefined, tls: undefined }
+  const { readAuthentication, readTls } = await import('../credentials.ts')
+  return { authenticate: readAuthentication(flags), tls: readTls(flags) }
 }
 
 function parseListen(urls: readonly string[], tls: boolean): ListenAddress[] {
@@ -150,8 +148,10 @@ function parseListen(urls: readonly string[], tls: boolean): ListenAddress[] {
 
 function stateDir(flag: string | undefined): string {
   if (flag !== undefined) return resolve(flag)
-  const { XDG_STATE_HOME } = process.env
-  return XDG_STATE_HOME?.startsWith('/') ? join(XDG_STATE_HOME, 'waldo') : join(homedir(), '.local/state/waldo')
+  const { XDG_STATE_HOME, HOME } = process.env
+  if (XDG_STATE_HOME?.startsWith('/')) return join(XDG_STATE_HOME, 'waldo')
+  if (HOME?.startsWith('/')) return join(HOME, '.local/state/waldo')
+  throw new UsageError('there is no HOME to keep state in', 'name a directory with --state-dir')
 }
 
 function nextSignal(): Promise<NodeJS.Signals> {

@@ -1,5 +1,4 @@
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync } from 'node:fs'
-import { open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { tryLock } from '../libc.ts'
 import { Segment } from './segment.ts'
@@ -31,6 +30,7 @@ export class SpillDirectory {
 
   /** Removes what servers that are no more have left behind. Never throws: there is always a next start. */
   async sweep(): Promise<void> {
+    const { readdir, rm } = await filesystem()
     const names = await readdir(this.#logs).catch(() => [])
     for (const name of names) {
       const directory = join(this.#logs, name)
@@ -43,6 +43,7 @@ export class SpillDirectory {
     const own = this.#own
     if (own === undefined) return
     this.#own = undefined
+    const { rm } = await filesystem()
     await rm(own, { recursive: true, force: true }).catch(() => {})
     if (this.#lock !== undefined) closeSync(this.#lock)
     this.#lock = undefined
@@ -62,7 +63,11 @@ export class SpillDirectory {
   }
 }
 
+/** Loaded when it is needed: a server that has just started has better things to do. */
+const filesystem = () => import('node:fs/promises')
+
 async function isAbandoned(directory: string): Promise<boolean> {
+  const { open, stat } = await filesystem()
   try {
     const lock = await open(join(directory, LOCK), 'r')
     try {

@@ -1,9 +1,5 @@
 import { close, constants, open, read, unlink, write } from 'node:fs'
-import { promisify } from 'node:util'
 
-const openFile = promisify(open)
-const closeFile = promisify(close)
-const removeFile = promisify(unlink)
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
 
 /** The part of one log that is on disk: a private file of equal slots, opened when it is first needed. */
@@ -66,7 +62,7 @@ export class SpillFile {
     this.#removed = true
     this.rest()
     // A file that is missing is what we want; one that cannot be removed is swept at the next start.
-    if (this.#slots > 0) removeFile(this.#path).catch(() => {})
+    if (this.#slots > 0) unlink(this.#path, () => {})
   }
 
   async #use<T>(operation: (fd: number) => Promise<T>): Promise<T> {
@@ -81,9 +77,12 @@ export class SpillFile {
   }
 
   #open(): Promise<number> {
-    this.#fd ??= openFile(this.#path, FLAGS, 0o600).catch((error) => {
-      this.#fd = undefined
-      throw error
+    this.#fd ??= new Promise((resolve, reject) => {
+      open(this.#path, FLAGS, 0o600, (error, fd) => {
+        if (!error) return resolve(fd)
+        this.#fd = undefined
+        reject(error)
+      })
     })
     return this.#fd
   }
@@ -92,7 +91,10 @@ export class SpillFile {
     const fd = this.#fd
     if (!this.#idle || this.#users > 0 || !fd) return
     this.#fd = undefined
-    fd.then(closeFile).catch(() => {})
+    void fd.then(
+      (opened) => close(opened, () => {}),
+      () => {},
+    )
   }
 }
 

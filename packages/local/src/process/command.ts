@@ -1,6 +1,7 @@
 import { closeSync, constants, openSync } from 'node:fs'
+import { ExecError } from '@waldo/environment'
 import { findProgram } from './find-program.ts'
-import { SpawnError, spawnError } from './spawn-error.ts'
+import { spawnError } from './spawn-error.ts'
 import type { SpawnOptions } from './spawned.ts'
 
 interface Command {
@@ -9,10 +10,10 @@ interface Command {
   readonly options: { argv0: string; cwd: string; env: Record<string, string> }
 }
 
-/** Calls `spawn` with the command as Bun wants it, and turns whatever it throws into a `SpawnError`. */
+/** Calls `spawn` with the command as Bun wants it, and turns whatever it throws into an `ExecError`. */
 export function runCommand<T>(request: SpawnOptions, spawn: (command: Command) => T): T {
   const [program, ...args] = request.argv
-  if (program === '') throw new SpawnError('the program in argv[0] is empty')
+  if (program === '') throw new ExecError('SPAWN_FAILED', 'the program in argv[0] is empty')
   refuseNulBytes(request)
   let directory: number | undefined
   try {
@@ -34,6 +35,6 @@ export function runCommand<T>(request: SpawnOptions, spawn: (command: Command) =
 function refuseNulBytes({ argv, arg0, env }: SpawnOptions): void {
   const texts = [...argv, arg0 ?? '', ...Object.keys(env), ...Object.values(env)]
   if (texts.some((text) => text.includes('\0'))) {
-    throw new SpawnError('nul byte found in provided data: arguments and environment cannot hold one')
+    throw new ExecError('SPAWN_FAILED', 'nul byte found in provided data: arguments and environment cannot hold one')
   }
 }

@@ -40,9 +40,11 @@ export class LocalProcess {
     return this.#running
   }
 
-  /** `interrupt` reaches what Ctrl-C would reach, other signals the process group. */
-  signal(name: NodeJS.Signals): void {
-    if (this.#running) this.#tree.interrupt(this.pid, name)
+  /** Reaches what Ctrl-C would reach. False if this system has no such signal. */
+  signal(name: string): boolean {
+    if (!Object.hasOwn(constants.signals, name)) return false
+    if (this.#running) this.#tree.interrupt(this.pid, name as NodeJS.Signals)
+    return true
   }
 
   /** Ends the process and its descendants: at once, or politely first. True if it was running. */
@@ -88,9 +90,4 @@ export class LocalProcess {
     const timer = setTimeout(action, ms)
     void this.#spawned.drained.then(() => clearTimeout(timer))
   }
-}
-
-/** Names that this system knows. */
-export function isSignal(name: string): name is NodeJS.Signals {
-  return Object.hasOwn(constants.signals, name)
 }

@@ -6,7 +6,7 @@ import type { OpenFileLimit } from './open-file-limit.ts'
 import { type Ending, endingOf, type Spawned, type SpawnOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
 
-/** Runs a command on pipes, in a session and process group of its own. Throws a `SpawnError`. */
+/** Runs a command on pipes, in a session and process group of its own. Throws an `ExecError`. */
 export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenFileLimit): Spawned {
   const ours: number[] = []
   const theirs: number[] = []

@@ -1,6 +1,7 @@
 import type { TerminalSize } from '@waldo/protocol'
 import type { LogStore } from '../output/log-store.ts'
 import { OutputLog } from '../output/output-log.ts'
+import { childEnvironment, type EnvironmentRequest } from './child-environment.ts'
 import { LocalProcess } from './local-process.ts'
 import { OpenFileLimit } from './open-file-limit.ts'
 import { spawnOnPipes } from './pipe-process.ts'
@@ -9,7 +10,8 @@ import { spawnOnTerminal } from './pty-process.ts'
 import type { SpawnOptions } from './spawned.ts'
 import { Watchdog } from './watchdog.ts'
 
-export interface StartOptions extends SpawnOptions {
+export interface StartOptions extends Omit<SpawnOptions, 'env'> {
+  readonly environment: EnvironmentRequest
   /** The size of its terminal; undefined: pipes. */
   readonly terminal: TerminalSize | undefined
 }
@@ -25,19 +27,20 @@ export class ProcessHost {
     this.#logs = logs
   }
 
-  /** Throws a `SpawnError` if there is no process in the end. */
-  start({ terminal, ...request }: StartOptions, owner: object): LocalProcess {
+  /** Throws an `ExecError` if there is no process in the end. */
+  start({ terminal, environment, ...rest }: StartOptions, owner: object): LocalProcess {
     this.#machinery ??= createMachinery()
     const { limit, tree } = this.#machinery
+    const request = { ...rest, env: childEnvironment(environment, process.env) }
     const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout')
     try {
       const spawned = terminal
         ? spawnOnTerminal({ ...request, size: terminal }, log, limit)
         : spawnOnPipes(request, log, limit)
-      const process = new LocalProcess(spawned, log, tree, owner)
-      this.#processes.add(process)
-      void process.closed.then(() => this.#processes.delete(process))
-      return process
+      const started = new LocalProcess(spawned, log, tree, owner)
+      this.#processes.add(started)
+      void started.closed.then(() => this.#processes.delete(started))
+      return started
     } catch (error) {
       log.discard()
       throw error

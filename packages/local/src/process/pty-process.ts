@@ -4,7 +4,7 @@ import type { OpenFileLimit } from './open-file-limit.ts'
 import { type Ending, endingOf, type Spawned, type TerminalOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
 
-/** Runs a command on a terminal of its own, as the leader of a session. Throws a `SpawnError`. */
+/** Runs a command on a terminal of its own, as the leader of a session. Throws an `ExecError`. */
 export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit: OpenFileLimit): Spawned {
   const exit = Promise.withResolvers<Ending>()
   const drained = Promise.withResolvers<void>()

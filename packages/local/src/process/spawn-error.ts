@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { ExecError } from '@waldo/environment'
 
 /** The numbers that travel in messages are Linux's; nobody branches on them. */
 const TEXTS: Record<string, string> = {
@@ -14,17 +15,13 @@ const TEXTS: Record<string, string> = {
   ENAMETOOLONG: 'File name too long (os error 36)',
 }
 
-/** A process could not be started, and there is none. The message says what could not be found or run. */
-export class SpawnError extends Error {
-  override readonly name = 'SpawnError'
-}
-
-export function spawnError(program: string, cwd: string | Uint8Array, cause: unknown): SpawnError {
+/** There is no process. The message says what could not be found or run. */
+export function spawnError(program: string, cwd: string | Uint8Array, cause: unknown): ExecError {
   const { code = '', message } = cause as NodeJS.ErrnoException
   // The system reports a missing program and a missing directory with the same code.
   const badDirectory = directoryProblem(cwd)
-  if (badDirectory) return new SpawnError(`${badDirectory}: working directory ${show(cwd)}`, { cause })
-  return new SpawnError(`${TEXTS[code] ?? (code || message)}: program ${show(program)}`, { cause })
+  if (badDirectory) return new ExecError('SPAWN_FAILED', `${badDirectory}: working directory ${show(cwd)}`, { cause })
+  return new ExecError('SPAWN_FAILED', `${TEXTS[code] ?? (code || message)}: program ${show(program)}`, { cause })
 }
 
 function directoryProblem(cwd: string | Uint8Array): string | undefined {

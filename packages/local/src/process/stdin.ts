@@ -1,3 +1,5 @@
+import { ExecError } from '@waldo/environment'
+
 /** Taken on behalf of a child that does not read… */
 const BUFFER_BYTES = 1024 * 1024
 /** …and held beyond that by calls that wait for it to read. */
@@ -8,10 +10,6 @@ export interface StdinChannel {
   send(bytes: Uint8Array): void
   /** Ends the input once everything has been passed on. */
   end(): void
-}
-
-export class StdinFullError extends Error {
-  override readonly name = 'StdinFullError'
 }
 
 interface Waiting {
@@ -50,7 +48,8 @@ export class Stdin {
       return true
     }
     if (this.#held + bytes.length > WAITING_BYTES) {
-      throw new StdinFullError(
+      throw new ExecError(
+        'STDIN_FULL',
         `the process does not read its input: ${this.#buffered + this.#held} bytes are waiting; write again later`,
       )
     }

@@ -1,5 +1,3 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-
 /** Why a request is refused, in words for whoever sent it; undefined if it is welcome. */
 export type Authenticator = (authorization: string | null) => string | undefined
 
@@ -13,8 +11,8 @@ export interface SignedTokenOptions {
 /** One secret that all clients know. Only its digest is needed to check it. */
 export function capabilityToken(sha256: Uint8Array): Authenticator {
   return bearer((token) => {
-    const digest = createHash('sha256').update(token).digest()
-    return timingSafeEqual(digest, sha256) ? undefined : 'invalid websocket bearer token'
+    const digest = new Bun.CryptoHasher('sha256').update(token).digest()
+    return crypto.timingSafeEqual(digest, sha256) ? undefined : 'invalid websocket bearer token'
   })
 }
 
@@ -24,9 +22,9 @@ export function signedToken({ secret, issuer, audience, maxClockSkewSeconds }: S
     const [header, payload, signature, ...rest] = token.split('.')
     if (!header || !payload || !signature || rest.length > 0) return 'invalid websocket jwt'
     if (decode(header)?.alg !== 'HS256') return 'invalid websocket jwt'
-    const expected = createHmac('sha256', secret).update(`${header}.${payload}`).digest()
+    const expected = new Bun.CryptoHasher('sha256', secret).update(`${header}.${payload}`).digest()
     const given = Buffer.from(signature, 'base64url')
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return 'invalid websocket jwt'
+    if (given.length !== expected.length || !crypto.timingSafeEqual(given, expected)) return 'invalid websocket jwt'
     const claims = decode(payload)
     if (!claims || typeof claims.exp !== 'number') return 'invalid websocket jwt'
     if (claims.nbf !== undefined && typeof claims.nbf !== 'number') return 'invalid websocket jwt'

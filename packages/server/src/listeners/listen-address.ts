@@ -1,5 +1,3 @@
-import { isIP } from 'node:net'
-
 export type ListenAddress =
   | {
       readonly kind: 'tcp'
@@ -27,12 +25,11 @@ export function parseListenAddress(text: string): ListenAddress {
   if (!scheme) {
     throw new ListenAddressError(`unsupported --listen URL \`${text}\`; expected \`ws://IP:PORT\` or \`stdio\``)
   }
-  const [, v6, v4, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([0-9.]+)):(\d{1,5})$/.exec(text.slice(scheme.length)) ?? []
-  const host = v6 ?? v4 ?? ''
-  if (isIP(host) !== (v6 === undefined ? 4 : 6) || Number(port) > 65_535) {
+  const [, host, port] = /^(\[[0-9a-fA-F:.]+\]|\d+\.\d+\.\d+\.\d+):(\d{1,5})$/.exec(text.slice(scheme.length)) ?? []
+  if (host === undefined || !URL.canParse(`ws://${host}:${port}`)) {
     throw new ListenAddressError(`invalid websocket --listen URL \`${text}\`; expected \`ws://IP:PORT\``)
   }
-  return { kind: 'tcp', url: text, secure: scheme === 'wss://', host, port: Number(port) }
+  return { kind: 'tcp', url: text, secure: scheme === 'wss://', host: host.replace(/[[\]]/g, ''), port: Number(port) }
 }
 
 export function isLoopback(host: string): boolean {

@@ -3,8 +3,8 @@ import { LineSplitter } from '@waldo/rpc'
 import type { Wire, WireEvents } from '../wire.ts'
 
 /** Serves one client on standard input and output, a message a line. Resolves when the client is gone. */
-export async function serveStdio(connect: (wire: Wire) => WireEvents): Promise<void> {
-  const wire = new StdioWire()
+export async function serveStdio(connect: (wire: Wire) => WireEvents, warn: (message: string) => void): Promise<void> {
+  const wire = new StdioWire(warn)
   const events = connect(wire)
   wire.onDrained = () => events.drained()
   const splitter = new LineSplitter(limits.messageBytes)
@@ -35,6 +35,7 @@ class StdioWire implements Wire {
   readonly peer = 'stdio'
   readonly name = 'stdio'
   readonly #sink = Bun.stdout.writer()
+  readonly #warn: (message: string) => void
   readonly #ended = Promise.withResolvers<void>()
   #batching = false
   #pendingBytes = 0
@@ -43,6 +44,10 @@ class StdioWire implements Wire {
   readable: Promise<void> | undefined
   open = true
   onDrained: () => void = () => {}
+
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn
+  }
 
   get ended(): Promise<void> {
     return this.#ended.promise
@@ -81,7 +86,7 @@ class StdioWire implements Wire {
 
   /** There is no way to say goodbye on a pipe but to end it. */
   close(_code: number, reason: string): void {
-    if (reason !== '') process.stderr.write(`waldo: closing stdio: ${reason}\n`)
+    if (reason !== '') this.#warn(`closing stdio: ${reason}`)
     this.terminate()
   }
 

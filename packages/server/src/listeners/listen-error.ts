@@ -1,0 +1,4 @@
+/** A reason not to listen, in words for whoever typed the command. */
+export class ListenError extends Error {
+  override readonly name = 'ListenError'
+}
