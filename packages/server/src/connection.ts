@@ -36,7 +36,9 @@ export interface ConnectionContext {
   readonly environmentInfo: () => EnvironmentInfo
   /** Whether a session ends with its connection, because nobody could come back for it. */
   readonly endsSession: boolean
-  readonly onClosed: (connection: Connection) => void
+  /** The client has shaken hands. */
+  readonly onReady: () => void
+  readonly onClosed: () => void
 }
 
 /** One client on one wire: shakes hands, takes calls, sends answers and events. */
@@ -89,7 +91,7 @@ export class Connection implements WireEvents, Attachment {
       this.#context.sessions.detach(session, this)
       if (this.#context.endsSession) this.#context.sessions.end(session)
     }
-    this.#context.onClosed(this)
+    this.#context.onClosed()
   }
 
   /** Called every second. Drops a client that has stopped answering, so that its session can be resumed. */
@@ -139,7 +141,10 @@ export class Connection implements WireEvents, Attachment {
   #notified(method: string): void {
     if (method === 'initialized') {
       if (this.#handshake.state === 'new') this.#violation('initialized comes after initialize')
-      else if (this.#handshake.state === 'answered') this.#handshake = { ...this.#handshake, state: 'ready' }
+      else if (this.#handshake.state === 'answered') {
+        this.#handshake = { ...this.#handshake, state: 'ready' }
+        this.#context.onReady()
+      }
     } else if (Object.hasOwn(methods, method)) this.#violation(`${method} is a request and needs an id`)
     // Notifications that we do not know may come from clients newer than we are.
   }

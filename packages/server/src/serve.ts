@@ -11,8 +11,8 @@ import { SessionRegistry } from './session-registry.ts'
 import { CloseCode, type Wire } from './wire.ts'
 
 const TICK_MS = 1000
-/** When the rest is loaded if nobody has asked for a process before, and what dead servers left behind is removed. */
-const SETTLE_MS = 200
+/** What dead servers left behind can wait until the first clients have been served. */
+const SWEEP_AFTER_MS = 200
 /** How long clients have to take leave before their sockets are cut. */
 const GOODBYE_MS = 200
 
@@ -74,7 +74,7 @@ class Executor {
   readonly #connections = new Set<Connection>()
   readonly #listeners: WebSocketListener[] = []
   readonly #socketFiles: (() => void)[] = []
-  readonly #settle: ReturnType<typeof setTimeout>
+  readonly #sweep: ReturnType<typeof setTimeout>
   #machine: { host: ProcessHost; spill: SpillDirectory } | undefined
   #ticker: ReturnType<typeof setInterval> | undefined
   #info: EnvironmentInfo | undefined
@@ -84,7 +84,7 @@ class Executor {
     this.#sessions = new SessionRegistry(() => this.#load().host, options)
     // Once somebody can connect, and before they need it.
     setImmediate(() => this.#environmentInfo())
-    this.#settle = setTimeout(() => void this.#load().spill.sweep(), SETTLE_MS)
+    this.#sweep = setTimeout(() => void this.#load().spill.sweep(), SWEEP_AFTER_MS)
   }
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {
@@ -110,6 +110,8 @@ class Executor {
       sessions: this.#sessions,
       environmentInfo: () => this.#environmentInfo(),
       endsSession,
+      // It is about to need it.
+      onReady: () => setImmediate(() => this.#load()),
       onClosed: () => {
         this.#connections.delete(connection)
         if (this.#connections.size > 0) return
@@ -138,7 +140,7 @@ class Executor {
     for (const connection of this.#connections) connection.evict()
     this.#sessions.close()
     clearInterval(this.#ticker)
-    clearTimeout(this.#settle)
+    clearTimeout(this.#sweep)
     for (const remove of this.#socketFiles) remove()
     await this.#machine?.spill.remove()
   }

@@ -50,8 +50,7 @@ export class LogCursor {
     let stored = this.#stored
     if (!stored || this.#seq < stored.firstSeq || this.#seq >= stored.firstSeq + stored.count || stored.dropped) {
       stored = this.#log.segmentOf(this.#seq)
-      this.#stored = stored
-      this.#fetched = undefined
+      this.#leave(stored)
     }
     if (stored.dropped) {
       return {
@@ -80,8 +79,13 @@ export class LogCursor {
     const there = new LogCursor(this.#log, seq - 1)
     this.#seq = there.#seq
     this.#byteOffset = there.#byteOffset
-    this.#stored = undefined
+    this.#leave(undefined)
+  }
+
+  #leave(next: StoredSegment | undefined): void {
+    if (this.#fetched) this.#log.release(this.#fetched)
     this.#fetched = undefined
+    this.#stored = next
   }
 
   async #fetch(stored: StoredSegment): Promise<void> {

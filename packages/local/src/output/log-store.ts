@@ -19,22 +19,26 @@ export interface LogStoreOptions {
 export const defaultLogOptions = {
   quotaBytes: 256 * 1024 * 1024,
   diskBytes: 4 * 1024 * 1024 * 1024,
-  memoryBytes: 64 * 1024 * 1024,
+  memoryBytes: 32 * 1024 * 1024,
   patienceMs: 25,
 } as const
 
 /** A log, as far as sharing memory and disk with others goes. */
 export interface StoredLog {
   readonly diskBytes: number
-  /** Drops the oldest segment that is on disk. */
-  dropOldestOnDisk(): void
+  /** Drops the oldest segment that is on disk; false if there is none. */
+  dropOldestOnDisk(): boolean
   /** Moves everything to disk: called on logs that have ended, oldest first. Never rejects. */
   spillAll(): Promise<void>
 }
 
-const POOLED_BUFFERS = 16
-/** Logs on their way to disk at a time, when memory is tight. */
+const POOLED_BUFFERS = 4
+/** Ended logs on their way to disk at a time, when memory is tight. */
 const RELIEF_WIDTH = 4
+/** What producers have handed over is garbage then; after so much of it the collector is reminded. */
+const GARBAGE_BYTES = 32 * 1024 * 1024
+/** Producers that go on in one turn of the event loop, when memory is tight. */
+const TURN_WIDTH = 4
 
 /** What the logs of one server share: buffers, a memory budget, a disk budget. */
 export class LogStore {
@@ -44,7 +48,9 @@ export class LogStore {
   readonly #pool: Uint8Array[] = []
   #memory = 0
   #disk = 0
+  #garbage = 0
   #relieving = 0
+  readonly #waitingForTurn: (() => void)[] = []
   #lossReported = false
 
   constructor(options: LogStoreOptions) {
@@ -83,24 +89,45 @@ export class LogStore {
     if (bytes > 0) this.#relieveMemory()
   }
 
-  countDisk(bytes: number): void {
-    this.#disk += bytes
-    while (this.#disk > this.options.diskBytes) {
-      // Whoever holds most gives first, so that one flood does not cost another process its output.
-      let largest: StoredLog | undefined
-      for (const log of this.#logs) if (log.diskBytes > (largest?.diskBytes ?? 0)) largest = log
-      if (!largest) return
-      largest.dropOldestOnDisk()
-    }
+  /** A producer has handed over so much, which the log has copied. */
+  countInput(bytes: number): void {
+    if (!this.memoryIsTight) return
+    this.#garbage += bytes
+    if (this.#garbage < GARBAGE_BYTES) return
+    this.#garbage = 0
+    // Left to itself it lets hundreds of megabytes pile up. This only asks, and takes no time.
+    Bun.gc(false)
   }
 
-  takeBuffer(): Uint8Array | undefined {
-    return this.#pool.pop()
+  countDisk(bytes: number): void {
+    this.#disk += bytes
+    if (bytes <= 0 || this.#disk <= this.options.diskBytes) return
+    // Whoever holds most gives first, so that one flood does not cost another process its output. One that is being
+    // read from gives later: space is freed when the reading ends.
+    let largest: StoredLog | undefined
+    for (const log of this.#logs) if (log.diskBytes > (largest?.diskBytes ?? 0)) largest = log
+    for (let freed = true; freed && this.#disk > this.options.diskBytes; ) freed = largest?.dropOldestOnDisk() ?? false
+  }
+
+  /** A buffer for a full segment. */
+  takeBuffer(): Uint8Array {
+    return this.#pool.pop() ?? new Uint8Array(Segment.slotBytes)
   }
 
   /** Full buffers are used again: the collector is in no hurry to return such blocks to the system. */
   giveBuffer(buffer: Uint8Array): void {
     if (buffer.length === Segment.slotBytes && this.#pool.length < POOLED_BUFFERS) this.#pool.push(buffer)
+  }
+
+  /**
+   * When memory is tight producers take turns, a few at a time, so that a flood of floods neither piles up in memory
+   * nor keeps the server from everything else. Undefined if there is no need to.
+   */
+  turn(): Promise<void> | undefined {
+    if (!this.memoryIsTight) return undefined
+    return new Promise((resolve) => {
+      if (this.#waitingForTurn.push(resolve) === 1) setImmediate(() => this.#nextTurn())
+    })
   }
 
   createSpillFile(): SpillFile {
@@ -111,6 +138,11 @@ export class LogStore {
     if (this.#lossReported) return
     this.#lossReported = true
     this.options.onLoss(cause)
+  }
+
+  #nextTurn(): void {
+    for (const goOn of this.#waitingForTurn.splice(0, TURN_WIDTH)) goOn()
+    if (this.#waitingForTurn.length > 0) setImmediate(() => this.#nextTurn())
   }
 
   #relieveMemory(): void {

@@ -7,11 +7,18 @@ import type { SpillFile } from './spill-file.ts'
 
 /** Small enough that one event does not hold up another process's for long. */
 const MAX_EVENT_BYTES = 64 * 1024
-/** Full segments that stay in memory for readers that are nearly up to date. */
-const HOT_SEGMENTS = 4
-/** A producer waits for the disk when so many segments more are waiting to be written. */
-const UNWRITTEN_SEGMENTS = 2
-/** One that cannot be made to wait, such as a terminal, loses output (counted) when so many are. */
+/** Full segments of each process… */
+const USUAL = {
+  /** …that stay in memory for readers that are nearly up to date, */
+  hot: 4,
+  /** …that are on their way to disk at a time, */
+  writes: 4,
+  /** …and that may wait to go there before the producer has to wait too. */
+  unwritten: 2,
+}
+/** The same when all processes together use more memory than they should. */
+const TIGHT = { hot: 0, writes: 1, unwritten: 1 }
+/** What a producer has sent before it heard that it must wait is not more than this; beyond it output is dropped. */
 const MOST_SEGMENTS = 32
 /** A process that writes past its quota faster than anybody reads is slowed down to one segment in this time. */
 const DROPPING_PAUSE_MS = 4
@@ -48,7 +55,7 @@ export class OutputLog implements StoredLog {
   /** Those in memory and full, oldest first. */
   readonly #resident: StoredSegment[] = []
   #spill: SpillFile | undefined
-  #writing: { segment: Segment; done: Promise<void> } | undefined
+  readonly #writing = new Map<Segment, Promise<void>>()
   #spillEverything = false
   #countedMemory = 0
   #storedBytes = 0
@@ -117,6 +124,7 @@ export class OutputLog implements StoredLog {
       this.#outputBytes += part.length
       this.#storedBytes += part.length
     }
+    this.#store.countInput(data.length)
     this.#countMemory()
     this.#enforceQuota()
     this.#notify()
@@ -147,8 +155,11 @@ export class OutputLog implements StoredLog {
       this.#pauseOwed = false
       return Bun.sleep(DROPPING_PAUSE_MS)
     }
-    if (this.#writing && this.#resident.length > this.#hotSegments() + UNWRITTEN_SEGMENTS) return this.#writing.done
-    return this.#pacing.hold(this.#lag())
+    const { hot, unwritten } = this.#limits()
+    if (this.#writing.size > 0 && this.#resident.length > hot + unwritten) {
+      return Promise.race(this.#writing.values())
+    }
+    return this.#pacing.hold(this.#lag()) ?? this.#store.turn()
   }
 
   cursor(afterSeq: number, byteOffset?: number): LogCursor {
@@ -176,15 +187,15 @@ export class OutputLog implements StoredLog {
     return this.#segments[this.#indexOf(seq)]!
   }
 
-  /** Reads a segment back from disk. Undefined if it was dropped meanwhile. */
+  /** Reads a segment back from disk, for one cursor alone. Undefined if it was dropped meanwhile. */
   async fetch(stored: StoredSegment): Promise<Segment | undefined> {
     const { disk, count, firstSeq } = stored
     if (!disk || !this.#spill) return undefined
     stored.fetches++
     try {
-      const encoded = new Uint8Array(disk.size)
-      await this.#spill.read(disk.slot, encoded)
-      return Segment.decode(firstSeq, count, encoded)
+      const buffer = this.#store.takeBuffer()
+      await this.#spill.read(disk.slot, buffer.subarray(0, disk.size))
+      return Segment.decode(firstSeq, count, buffer, disk.size)
     } catch (error) {
       // Unreadable is gone: say so to every reader alike instead of failing one of them again and again.
       if (!stored.dropped && !this.#discarded) this.#drop(stored)
@@ -197,15 +208,21 @@ export class OutputLog implements StoredLog {
     }
   }
 
+  /** A cursor has no more use for what it has fetched. */
+  release(fetched: Segment): void {
+    this.#store.giveBuffer(fetched.recycle())
+  }
+
   /** A cursor has passed the event: it will not change any more, and a producer may have waited for it. */
   shown(seq: number, cursor: LogCursor): void {
     if (seq > this.#shownSeq) this.#shownSeq = seq
     if (this.#followers.has(cursor)) this.#pacing.progress(this.#lag())
   }
 
-  dropOldestOnDisk(): void {
-    const oldest = this.#segments.find((stored) => stored.disk)
+  dropOldestOnDisk(): boolean {
+    const oldest = this.#segments.find(({ disk, dropped }) => disk && !dropped)
     if (oldest) this.#drop(oldest)
+    return oldest !== undefined
   }
 
   async spillAll(): Promise<void> {
@@ -213,7 +230,7 @@ export class OutputLog implements StoredLog {
     const tail = this.#segments[this.#segments.length - 1]!
     if (tail.memory && tail.count > 0) this.#resident.push(tail)
     this.#write()
-    while (this.#writing) await this.#writing.done
+    while (this.#writing.size > 0) await Promise.all(this.#writing.values())
     this.#spill?.rest()
   }
 
@@ -270,22 +287,23 @@ export class OutputLog implements StoredLog {
     this.#nextSeq++
   }
 
-  #hotSegments(): number {
-    if (this.#spillEverything) return 0
-    return this.#store.memoryIsTight ? 1 : HOT_SEGMENTS
+  #limits(): typeof USUAL {
+    return this.#spillEverything || this.#store.memoryIsTight ? TIGHT : USUAL
   }
 
-  /** Moves what is too much in memory to disk, one segment at a time, oldest first. */
+  /** Moves what is too much in memory to disk, oldest first. */
   #write(): void {
-    if (this.#writing || this.#discarded || this.#resident.length <= this.#hotSegments()) return
-    const stored = this.#resident.shift()!
-    const segment = stored.memory!
-    const done = this.#writeToDisk(stored, segment).then(() => {
-      this.#writing = undefined
-      this.#countMemory()
-      this.#write()
-    })
-    this.#writing = { segment, done }
+    const { hot, writes } = this.#limits()
+    while (this.#writing.size < writes && this.#resident.length > hot && !this.#discarded) {
+      const stored = this.#resident.shift()!
+      const segment = stored.memory!
+      const done = this.#writeToDisk(stored, segment).then(() => {
+        this.#writing.delete(segment)
+        this.#countMemory()
+        this.#write()
+      })
+      this.#writing.set(segment, done)
+    }
   }
 
   /** Never rejects: what cannot be written is dropped, and counted. */
@@ -316,7 +334,6 @@ export class OutputLog implements StoredLog {
       this.#pauseOwed = true
       this.#drop(oldest)
     }
-    // Reached only when the disk is slower than a producer that cannot be made to wait.
     if (this.#resident.length > MOST_SEGMENTS) this.#drop(this.#resident[0]!)
   }
 
@@ -373,8 +390,8 @@ export class OutputLog implements StoredLog {
 
   #countMemory(): void {
     const tail = this.#segments[this.#segments.length - 1]!
-    let capacity = this.#writing?.segment.capacity ?? 0
-    if (tail.memory && !this.#spillEverything) capacity += tail.memory.capacity
+    let capacity = tail.memory && !this.#spillEverything ? tail.memory.capacity : 0
+    for (const segment of this.#writing.keys()) capacity += segment.capacity
     for (const { memory } of this.#resident) capacity += memory!.capacity
     if (capacity === this.#countedMemory) return
     const change = capacity - this.#countedMemory

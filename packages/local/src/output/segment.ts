@@ -87,11 +87,14 @@ export class Segment {
     return encoded.subarray(0, size)
   }
 
-  /** Throws if the marks do not fit the bytes: then this is not what was written. */
-  static decode(firstSeq: number, count: number, encoded: Uint8Array): Segment {
-    const segment = new Segment(firstSeq, encoded)
-    segment.#used = encoded.length - count * MARK_BYTES
-    const marks = new DataView(encoded.buffer, encoded.byteOffset + segment.#used)
+  /**
+   * What `encode` made, in the first `size` bytes of a buffer that becomes the segment's own. Throws if the marks do not
+   * fit the bytes: then this is not what was written.
+   */
+  static decode(firstSeq: number, count: number, buffer: Uint8Array, size: number): Segment {
+    const segment = new Segment(firstSeq, buffer)
+    segment.#used = size - count * MARK_BYTES
+    const marks = new DataView(buffer.buffer, buffer.byteOffset + segment.#used)
     for (let i = 0; i < count; i++) {
       segment.#marks.push(marks.getUint32(i * MARK_BYTES, true))
       if (segment.sizeAt(i) < 0 || segment.kindAt(i) === undefined) throw new Error('a stored segment is damaged')

@@ -104,8 +104,15 @@ class PipeInput {
   }
 
   #send(bytes: Uint8Array): void {
-    this.#sink.write(bytes)
-    const flushed = this.#sink.flush()
+    let flushed: number | Promise<number>
+    try {
+      this.#sink.write(bytes)
+      flushed = this.#sink.flush()
+    } catch {
+      // Nobody reads from the other end any more.
+      this.stdin.close()
+      return
+    }
     if (!(flushed instanceof Promise)) {
       if (this.#unfinished === 0) this.stdin.drained()
       return
@@ -115,7 +122,6 @@ class PipeInput {
       () => {
         if (--this.#unfinished === 0) this.stdin.drained()
       },
-      // Nobody reads from the other end any more.
       () => this.stdin.close(),
     )
   }

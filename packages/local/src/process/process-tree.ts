@@ -68,17 +68,14 @@ export class ProcessTree {
 
   /** Sends a signal to the process and everything that descends from it, in whatever group or session it is now. */
   signalTree(leader: number, signal: NodeJS.Signals): void {
-    const family = this.#familyOf(leader)
-    if (this.#leaders.has(leader)) send(-leader, signal)
-    // Nobody gets it twice: a second one means "at once" to some programs.
-    for (const { pid, group } of family) if (group !== leader || !this.#leaders.has(leader)) send(pid, signal)
+    this.#send(leader, this.#familyOf(leader), signal)
   }
 
   /** Kills the process, if it is still there, and everything that descends from it. */
   killTree(leader: number): void {
-    const sessions = new Set([leader, ...this.#familyOf(leader).map(({ session }) => session)])
-    this.signalTree(leader, 'SIGKILL')
-    this.#killAgain(sessions, KILL_PASSES)
+    const family = this.#familyOf(leader)
+    this.#send(leader, family, 'SIGKILL')
+    this.#killAgain(new Set([leader, ...family.map(({ session }) => session)]), KILL_PASSES)
   }
 
   /** Kills what processes that have ended left running in their sessions. */
@@ -109,8 +106,14 @@ export class ProcessTree {
     }, KILL_PASS_MS).unref()
   }
 
+  #send(leader: number, family: Relative[], signal: NodeJS.Signals): void {
+    const leads = this.#leaders.has(leader)
+    if (leads) send(-leader, signal)
+    // Nobody gets it twice: a second one means "at once" to some programs.
+    for (const { pid, group } of family) if (!leads || group !== leader) send(pid, signal)
+  }
+
   #familyOf(leader: number): Relative[] {
-    this.#sweep()
     const family = [...this.#orphans.values()].filter(({ session }) => session === leader)
     const parents = [leader, ...family.map(({ pid }) => pid)]
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {

@@ -45,7 +45,7 @@ export class Stdin {
     if (!this.open) return false
     if (this.#waiting.length === 0 && this.#buffered < BUFFER_BYTES) {
       this.#send(bytes)
-      return true
+      return !this.#closed
     }
     if (this.#held + bytes.length > WAITING_BYTES) {
       throw new ExecError(
@@ -91,7 +91,7 @@ export class Stdin {
         return
       }
       this.#send(next.bytes)
-      next.settle(true)
+      next.settle(!this.#closed)
     }
   }
 
@@ -106,7 +106,7 @@ export class Stdin {
   #send(bytes: Uint8Array): void {
     this.#buffered += bytes.length
     this.#written += bytes.length
-    // Last, because a channel that passes the bytes on at once calls `drained` before it returns.
+    // Last, because a channel may call `drained` or find that it must `close` before it returns.
     this.#channel.send(bytes)
   }
 }

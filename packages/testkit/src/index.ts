@@ -1,0 +1,6 @@
+export { CallError, RawClient } from './client.ts'
+export { startProxy } from './proxy.ts'
+export { type ServerOptions, serverCommand, startServer, type TestServer } from './server.ts'
+export { readVectors } from './vectors/vector.ts'
+export { VectorRunner } from './vectors/vector-runner.ts'
+export { childrenOf, descriptorsOf, eventually, memoryOf, processesWith } from './wait.ts'
