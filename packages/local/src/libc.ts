@@ -8,7 +8,7 @@
  */
 const isLinux = process.platform === 'linux'
 
-const { i32, u64, cstring, pointer } = { i32: 'i32', u64: 'u64', cstring: 'cstring', pointer: 'ptr' } as const
+const [i32, i64, u64, cstring, pointer] = ['i32', 'i64', 'u64', 'cstring', 'ptr'] as const
 const everywhere = {
   close: { args: [i32], returns: i32 },
   dup: { args: [i32], returns: i32 },
@@ -21,6 +21,7 @@ const everywhere = {
 const onLinux = {
   ...everywhere,
   pipe2: { args: [pointer, i32], returns: i32 },
+  fallocate: { args: [i32, i32, i64, i64], returns: i32 },
   memfd_create: { args: [cstring, i32], returns: i32 },
   prctl: { args: [i32, u64, u64, u64, u64], returns: i32 },
   prlimit: { args: [i32, i32, pointer, pointer], returns: i32 },
@@ -37,6 +38,7 @@ const library = once(() => {
 
 const O_CLOEXEC = 0o2000000
 const MFD_CLOEXEC = 1
+const PUNCH_HOLE_KEEP_SIZE = 2 | 1
 const WNOHANG = 1
 const LOCK_EX_NB = 2 | 4
 const PR_SET_CHILD_SUBREAPER = 36
@@ -62,6 +64,11 @@ export function createPipe(): { readEnd: number; writeEnd: number } {
 export function createMemoryFile(): number | undefined {
   const fd = library().linux?.memfd_create(memoryFileName, MFD_CLOEXEC) ?? -1
   return fd < 0 ? undefined : fd
+}
+
+/** Gives a part of a file back to the disk. Where the file system cannot do that, nothing happens. */
+export function punchHole(fd: number, offset: number, length: number): void {
+  library().linux?.fallocate(fd, PUNCH_HOLE_KEEP_SIZE, offset, length)
 }
 
 export function closeDescriptor(fd: number): void {

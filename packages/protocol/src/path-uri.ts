@@ -6,7 +6,7 @@ import { DecodeError, type Schema, string } from './decode.ts'
 
 declare const brand: unique symbol
 export type PathUri = string & { readonly [brand]: true }
-export type PathConvention = 'posix' | 'windows'
+type PathConvention = 'posix' | 'windows'
 
 /** Paths that no URI spells faithfully are carried whole, as base64url, below this prefix. */
 const OPAQUE = 'file:///%00/bad/path/'

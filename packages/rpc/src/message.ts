@@ -9,12 +9,12 @@ export interface Request {
   readonly method: string
   readonly params: unknown
 }
-export interface Notification {
+interface Notification {
   readonly kind: 'notification'
   readonly method: string
   readonly params: unknown
 }
-export interface Response {
+interface Response {
   readonly kind: 'response'
   readonly id: IdText
   readonly result?: unknown

@@ -7,7 +7,7 @@ export interface JsonLimits {
   readonly maxValues: number
 }
 
-export class JsonError extends Error {
+class JsonError extends Error {
   override readonly name = 'JsonError'
 }
 

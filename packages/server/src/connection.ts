@@ -143,6 +143,8 @@ export class Connection implements WireEvents, Attachment {
       if (this.#handshake.state === 'new') this.#violation('initialized comes after initialize')
       else if (this.#handshake.state === 'answered') {
         this.#handshake = { ...this.#handshake, state: 'ready' }
+        // Learns how far away the client is before there is any traffic to wait behind.
+        this.#link.ping()
         this.#context.onReady()
       }
     } else if (Object.hasOwn(methods, method)) this.#violation(`${method} is a request and needs an id`)

@@ -45,7 +45,7 @@ What to keep:
   --detached-ttl DURATION    How long a session outlives its connection: 30s, 12h, forever (default 1h)
   --receipt-ttl DURATION     How long the output of an ended process stays readable (default 1h)
   --log-quota SIZE           Output kept of each process (default 256MiB)
-  --log-disk SIZE            Output kept on disk of all processes together (default 4GiB)
+  --log-disk SIZE            Output kept on disk of all processes together (default 1GiB)
   --state-dir DIR            Where output goes that does not fit in memory
                              (default $XDG_STATE_HOME/waldo or ~/.local/state/waldo)
 
@@ -97,7 +97,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     detachedTtlMs: parseDuration('--detached-ttl', flags['detached-ttl'] ?? '1h', MAX_TTL_MS),
     receiptTtlMs: parseDuration('--receipt-ttl', flags['receipt-ttl'] ?? '1h', MAX_TTL_MS),
     logQuotaBytes: parseSize('--log-quota', flags['log-quota'] ?? '256MiB', 1024 ** 2),
-    logDiskBytes: parseSize('--log-disk', flags['log-disk'] ?? '4GiB', 1024 ** 2),
+    logDiskBytes: parseSize('--log-disk', flags['log-disk'] ?? '1GiB', 1024 ** 2),
     version: VERSION,
     warn: (message: string) => printError(`waldo: ${message}`),
   }

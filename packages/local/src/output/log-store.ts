@@ -18,7 +18,7 @@ export interface LogStoreOptions {
 
 export const defaultLogOptions = {
   quotaBytes: 256 * 1024 * 1024,
-  diskBytes: 4 * 1024 * 1024 * 1024,
+  diskBytes: 1024 * 1024 * 1024,
   memoryBytes: 32 * 1024 * 1024,
   patienceMs: 25,
 } as const
@@ -28,6 +28,8 @@ export interface StoredLog {
   readonly diskBytes: number
   /** Drops the oldest segment that is on disk; false if there is none. */
   dropOldestOnDisk(): boolean
+  /** Drops everything that is on disk, and the file with it: called on logs that have ended, oldest first. */
+  dropFile(): void
   /** Moves everything to disk: called on logs that have ended, oldest first. Never rejects. */
   spillAll(): Promise<void>
 }
@@ -43,8 +45,11 @@ const TURN_WIDTH = 4
 /** What the logs of one server share: buffers, a memory budget, a disk budget. */
 export class LogStore {
   readonly options: LogStoreOptions
-  readonly #logs = new Set<StoredLog>()
+  readonly #running = new Set<StoredLog>()
+  /** In the order in which they ended. */
   readonly #ended = new Set<StoredLog>()
+  /** Those of them that are still in memory. */
+  readonly #endedInMemory = new Set<StoredLog>()
   readonly #pool: Uint8Array[] = []
   #memory = 0
   #disk = 0
@@ -70,17 +75,20 @@ export class LogStore {
   }
 
   add(log: StoredLog): void {
-    this.#logs.add(log)
+    this.#running.add(log)
   }
 
   remove(log: StoredLog): void {
-    this.#logs.delete(log)
+    this.#running.delete(log)
     this.#ended.delete(log)
+    this.#endedInMemory.delete(log)
   }
 
-  /** The log has had its last event. From now on it goes to disk when memory gets tight. */
+  /** The log has had its last event. From now on it goes to disk when memory gets tight, and off it when that is full. */
   ended(log: StoredLog): void {
+    this.#running.delete(log)
     this.#ended.add(log)
+    this.#endedInMemory.add(log)
     this.#relieveMemory()
   }
 
@@ -101,11 +109,15 @@ export class LogStore {
 
   countDisk(bytes: number): void {
     this.#disk += bytes
-    if (bytes <= 0 || this.#disk <= this.options.diskBytes) return
-    // Whoever holds most gives first, so that one flood does not cost another process its output. One that is being
-    // read from gives later: space is freed when the reading ends.
+    if (bytes <= 0) return
+    for (const log of this.#ended) {
+      if (this.#disk <= this.options.diskBytes) return
+      if (log.diskBytes > 0) log.dropFile()
+    }
+    // Then whoever holds most gives, so that one flood does not cost another process its output. One that is being read
+    // from gives later: space is freed when the reading ends.
     let largest: StoredLog | undefined
-    for (const log of this.#logs) if (log.diskBytes > (largest?.diskBytes ?? 0)) largest = log
+    for (const log of this.#running) if (log.diskBytes > (largest?.diskBytes ?? 0)) largest = log
     for (let freed = true; freed && this.#disk > this.options.diskBytes; ) freed = largest?.dropOldestOnDisk() ?? false
   }
 
@@ -147,9 +159,9 @@ export class LogStore {
 
   #relieveMemory(): void {
     while (this.memoryIsTight && this.#relieving < RELIEF_WIDTH) {
-      const [oldest] = this.#ended
+      const [oldest] = this.#endedInMemory
       if (!oldest) return
-      this.#ended.delete(oldest)
+      this.#endedInMemory.delete(oldest)
       this.#relieving++
       void oldest.spillAll().then(() => {
         this.#relieving--

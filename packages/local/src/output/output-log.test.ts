@@ -291,17 +291,31 @@ describe('the disk', () => {
     for (const log of logs) log.discard()
   })
 
-  test('has a limit for all together; whoever holds most gives', async () => {
-    const { store } = openStore({ diskBytes: 4 * MiB })
-    const small = new OutputLog(store, 'stdout')
-    const large = new OutputLog(store, 'stdout')
-    await fill(small, 2 * MiB)
-    await fill(large, 8 * MiB)
-    assert.ok(store.diskBytes <= 4 * MiB)
-    assert.equal(small.droppedBytes, 0)
-    assert.ok(large.droppedBytes > 0)
-    small.discard()
-    large.discard()
+  const usedBy = (directory: string) =>
+    readdirSync(directory, { recursive: true })
+      .map((name) => statSync(join(directory, String(name))))
+      .reduce((sum, { blocks }) => sum + blocks * 512, 0)
+
+  test('has a limit for all together: first the oldest that has ended goes, then whoever holds most gives', async () => {
+    const { store, directory } = openStore({ diskBytes: 5.75 * MiB })
+    const [ended, later, small, large] = [0, 1, 2, 3].map(() => new OutputLog(store, 'stdout')) as OutputLog[]
+    for (const log of [ended!, later!]) {
+      await fill(log, 3 * MiB)
+      log.markExited(EXIT)
+      log.markClosed()
+    }
+    await fill(small!, 2 * MiB)
+    await fill(large!, 4 * MiB)
+    assert.ok(ended!.droppedBytes > 0 && later!.droppedBytes === 0, 'the one that ended first')
+    assert.equal(files(directory).length, 3)
+    await fill(large!, 12 * MiB)
+    await Bun.sleep(50)
+    assert.ok(later!.droppedBytes > 0)
+    assert.ok(store.diskBytes <= 5.75 * MiB)
+    assert.ok(usedBy(directory) <= 7 * MiB, 'and so says the disk')
+    assert.equal(small!.droppedBytes, 0)
+    assert.ok(large!.droppedBytes > 0)
+    for (const log of [ended!, later!, small!, large!]) log.discard()
   })
 
   test('may fail: what cannot be written is dropped, counted and reported once', async () => {

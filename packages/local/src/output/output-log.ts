@@ -221,8 +221,20 @@ export class OutputLog implements StoredLog {
 
   dropOldestOnDisk(): boolean {
     const oldest = this.#segments.find(({ disk, dropped }) => disk && !dropped)
-    if (oldest) this.#drop(oldest)
+    if (oldest) this.#drop(oldest, true)
     return oldest !== undefined
+  }
+
+  dropFile(): void {
+    // One that is still on its way there has to wait for its turn.
+    if (this.#writing.size > 0) return
+    for (const stored of this.#segments.filter(({ disk, dropped }) => disk && !dropped)) this.#drop(stored)
+    // Slots that are still being read from are gone with the file; their readers find that out.
+    for (const stored of this.#segments) stored.disk = undefined
+    this.#store.countDisk(-this.#diskBytes)
+    this.#diskBytes = 0
+    this.#spill?.remove()
+    this.#spill = undefined
   }
 
   async spillAll(): Promise<void> {
@@ -337,7 +349,7 @@ export class OutputLog implements StoredLog {
     if (this.#resident.length > MOST_SEGMENTS) this.#drop(this.#resident[0]!)
   }
 
-  #drop(stored: StoredSegment): void {
+  #drop(stored: StoredSegment, diskIsFull = false): void {
     stored.dropped = true
     this.#droppedBytes += stored.bytes
     this.#storedBytes -= stored.bytes
@@ -348,13 +360,13 @@ export class OutputLog implements StoredLog {
       stored.memory = undefined
       this.#countMemory()
     }
-    this.#freeDisk(stored)
+    this.#freeDisk(stored, diskIsFull)
     this.#mergeDropped(this.#indexOf(stored.firstSeq))
   }
 
-  #freeDisk(stored: StoredSegment): void {
+  #freeDisk(stored: StoredSegment, diskIsFull = false): void {
     if (!stored.disk || stored.fetches > 0 || this.#discarded) return
-    this.#spill!.free(stored.disk.slot)
+    this.#spill!.free(stored.disk.slot, diskIsFull)
     this.#diskBytes -= stored.disk.size
     this.#store.countDisk(-stored.disk.size)
     stored.disk = undefined

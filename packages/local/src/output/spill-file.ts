@@ -1,4 +1,5 @@
 import { close, constants, open, read, unlink, write } from 'node:fs'
+import { punchHole } from '../libc.ts'
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
 
@@ -47,8 +48,15 @@ export class SpillFile {
     })
   }
 
-  free(slot: number): void {
+  /** The slot may be used again. `returned`: by others too, because the disk is getting full. */
+  free(slot: number, returned: boolean): void {
     this.#free.push(slot)
+    if (!returned) return
+    // Whoever has written to the slot by then has it no longer free.
+    const punch = async (fd: number) => {
+      if (this.#free.includes(slot)) punchHole(fd, slot * this.#slotBytes, this.#slotBytes)
+    }
+    this.#use(punch).catch(() => {})
   }
 
   /** Closes the descriptor as soon as nobody uses it; the next use opens it again. */

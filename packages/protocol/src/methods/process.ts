@@ -17,7 +17,7 @@ import {
 import { pathUri } from '../path-uri.ts'
 
 /** How to derive the environment of a process from the executor's own. */
-export const envPolicy = object({
+const envPolicy = object({
   inherit: oneOf('core', 'all', 'none'),
   ignoreDefaultExcludes: boolean,
   exclude: array(string),
@@ -27,13 +27,13 @@ export const envPolicy = object({
 export type EnvPolicy = Decoded<typeof envPolicy>
 
 /** The part of a sandbox intent that decides whether there is anything to enforce. */
-export const sandboxIntent = object({
+const sandboxIntent = object({
   permissions: object({ type: oneOf('managed', 'disabled', 'external') }),
   windowsSandboxLevel: oneOf('disabled', 'restricted-token', 'elevated', 'mxc'),
 })
 
 const dimension = unsigned(65_535)
-export const terminalSize = object({ cols: dimension, rows: dimension })
+const terminalSize = object({ cols: dimension, rows: dimension })
 export type TerminalSize = Decoded<typeof terminalSize>
 
 export const processStartParams = object({
@@ -84,7 +84,6 @@ export interface ProcessReadResult {
 }
 
 export const processWriteParams = object({ processId: string, chunk: base64, writeId: string })
-export type ProcessWriteParams = Decoded<typeof processWriteParams>
 
 export interface ProcessWriteResult {
   status: 'accepted' | 'unknownProcess' | 'stdinClosed'
@@ -99,24 +98,20 @@ const signalName: Schema<string> = (value) => {
   )
 }
 export const processSignalParams = object({ processId: string, signal: signalName })
-export type ProcessSignalParams = Decoded<typeof processSignalParams>
 
 export const processTerminateParams = object({
   processId: string,
   /** Extension `processTerminateGrace`: SIGTERM now, SIGKILL to what is left after so many milliseconds. */
   graceMs: optional(unsigned()),
 })
-export type ProcessTerminateParams = Decoded<typeof processTerminateParams>
 
 export interface ProcessTerminateResult {
   running: boolean
 }
 
 export const processResizeParams = object({ processId: string, cols: dimension, rows: dimension })
-export type ProcessResizeParams = Decoded<typeof processResizeParams>
 
 export const processCloseStdinParams = object({ processId: string })
-export type ProcessCloseStdinParams = Decoded<typeof processCloseStdinParams>
 
 export interface ProcessSummary {
   processId: string

@@ -1,4 +1,4 @@
-import { type Decoded, object, optional, string } from '../decode.ts'
+import { object, optional, string } from '../decode.ts'
 import type { EnvironmentInfo } from './environment.ts'
 
 export const initializeParams = object({
@@ -7,7 +7,6 @@ export const initializeParams = object({
   /** Attach to the session of a connection that was lost instead of starting a new one. */
   resumeSessionId: optional(string),
 })
-export type InitializeParams = Decoded<typeof initializeParams>
 
 export interface InitializeResult {
   sessionId: string

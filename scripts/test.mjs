@@ -1,0 +1,66 @@
+// Sets everything up, then checks and tests everything. The last line says how many passed and failed.
+import './setup.mjs'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const bin = (name) => join(root, 'node_modules/.bin', name)
+const totals = { passed: 0, failed: 0 }
+
+function run(command, args, options = {}) {
+  return spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, ...options })
+}
+
+/** A tool that is silent or explains itself. */
+function check(title, command, args) {
+  const { status, stdout, stderr } = run(command, args)
+  const ok = status === 0
+  totals[ok ? 'passed' : 'failed']++
+  console.log(`${ok ? '✓' : '✗'} ${title}`)
+  if (!ok) console.log(`${stdout}${stderr}`)
+}
+
+/** A test runner: what it prints is shown as it comes, and counted. */
+function tests(title, command, args, pattern) {
+  console.log(`\n${title}`)
+  const { status, stdout, stderr } = run(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const output = `${stdout}${stderr}`
+  console.log(output)
+  const [, passed] = pattern.passed.exec(output) ?? []
+  const [, failed] = pattern.failed.exec(output) ?? []
+  totals.passed += Number(passed ?? 0)
+  totals.failed += Number(failed ?? 0)
+  // Whatever went wrong without being counted counts once.
+  if (status !== 0 && Number(failed ?? 0) === 0) totals.failed++
+}
+
+check('formatted and linted (biome)', bin('biome'), ['ci', '.'])
+check('types (tsc)', bin('tsc'), ['-p', 'tsconfig.json'])
+check('types of what runs everywhere (tsc)', bin('tsc'), ['-p', 'tsconfig.portable.json'])
+check('nothing unused (knip)', bin('knip'), [])
+check('one file (npm run build)', process.execPath, ['scripts/build.mjs'])
+
+tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], { passed: /^\s*(\d+) pass$/m, failed: /^\s*(\d+) fail$/m })
+
+// The packages that run everywhere are tested on Node too, which cannot read TypeScript in all the versions we support.
+const built = join(root, '.build/node')
+rmSync(built, { recursive: true, force: true })
+mkdirSync(built, { recursive: true })
+const portable = ['protocol', 'rpc', 'environment'].flatMap((name) =>
+  readdirSync(join(root, 'packages', name, 'src'))
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => `packages/${name}/src/${file}`),
+)
+check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${built}`, '--root=packages', ...portable])
+const bundles = readdirSync(built, { recursive: true })
+  .filter((file) => file.endsWith('.test.js'))
+  .map((file) => join(built, file))
+tests(`On Node ${process.version}`, process.execPath, ['--test', '--test-reporter=tap', ...bundles], {
+  passed: /^# pass (\d+)$/m,
+  failed: /^# fail (\d+)$/m,
+})
+
+console.log(`${totals.passed} passed, ${totals.failed} failed`)
+process.exitCode = totals.failed === 0 ? 0 : 1
