@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import fc from 'fast-check'
 import { FlowWindow } from './flow-window.ts'
 
 const KiB = 1024
@@ -43,6 +44,33 @@ describe('the flow window', () => {
   test('keeps little under way to a slow one', () => {
     const { most } = simulate(1 * KiB, 20, 20_000)
     assert.ok(most < 400 * KiB, `${(most / KiB).toFixed(0)} KiB`)
+  })
+
+  // A window that shrank below what was under way once waited for a ping that nobody had sent.
+  test('never closes without a ping under way that will open it again', () => {
+    const step = fc.record({
+      ms: fc.double({ min: 0, max: 50, noNaN: true }),
+      bytes: fc.integer({ min: 1, max: 300 * KiB }),
+    })
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
+        let now = 0
+        const window = new FlowWindow(() => now)
+        const underWay: string[] = []
+        const markIfDue = () => {
+          if (window.wantsMark) underWay.push(window.mark())
+        }
+        for (const { ms, bytes } of steps) {
+          now += ms
+          if (window.open) window.sent(bytes)
+          else {
+            assert.ok(underWay.length > 0)
+            window.returned(underWay.shift()!)
+          }
+          markIfDue()
+        }
+      }),
+    )
   })
 
   test('ignores pongs that answer nothing', () => {

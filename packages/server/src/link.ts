@@ -34,7 +34,7 @@ export class Link {
   send(text: string): void {
     this.#wire.send(text)
     this.#window.sent(text.length)
-    if (this.#window.wantsMark) this.ping()
+    this.#pingIfDue()
   }
 
   /** Makes one write of everything that is sent inside. */
@@ -48,5 +48,11 @@ export class Link {
 
   ponged(token: string): void {
     this.#window.returned(token)
+    // The window may just have become smaller than what is under way: without a ping it would never open again.
+    this.#pingIfDue()
+  }
+
+  #pingIfDue(): void {
+    if (this.#window.wantsMark) this.ping()
   }
 }

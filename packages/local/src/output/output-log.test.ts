@@ -43,6 +43,13 @@ function stuff(offset: number, length: number): Uint8Array {
   return Uint8Array.from({ length }, (_, i) => ((offset + i) * 31 + ((offset + i) >> 8) * 7) & 255)
 }
 
+async function eventually(condition: () => boolean, what: string): Promise<void> {
+  for (let i = 0; !condition(); i++) {
+    assert.ok(i < 1000, `waited in vain for ${what}`)
+    await Bun.sleep(5)
+  }
+}
+
 async function next(cursor: LogCursor): Promise<LogEvent | undefined> {
   for (;;) {
     const event = cursor.peek()
@@ -297,7 +304,7 @@ describe('the disk', () => {
       .reduce((sum, { blocks }) => sum + blocks * 512, 0)
 
   test('has a limit for all together: first the oldest that has ended goes, then whoever holds most gives', async () => {
-    const { store, directory } = openStore({ diskBytes: 5.75 * MiB })
+    const { store, directory } = openStore({ diskBytes: 6 * MiB })
     const [ended, later, small, large] = [0, 1, 2, 3].map(() => new OutputLog(store, 'stdout')) as OutputLog[]
     for (const log of [ended!, later!]) {
       await fill(log, 3 * MiB)
@@ -305,16 +312,19 @@ describe('the disk', () => {
       log.markClosed()
     }
     await fill(small!, 2 * MiB)
-    await fill(large!, 4 * MiB)
-    assert.ok(ended!.droppedBytes > 0 && later!.droppedBytes === 0, 'the one that ended first')
-    assert.equal(files(directory).length, 3)
-    await fill(large!, 12 * MiB)
-    await Bun.sleep(50)
-    assert.ok(later!.droppedBytes > 0)
-    assert.ok(store.diskBytes <= 5.75 * MiB)
-    assert.ok(usedBy(directory) <= 7 * MiB, 'and so says the disk')
-    assert.equal(small!.droppedBytes, 0)
-    assert.ok(large!.droppedBytes > 0)
+    const dropped = () => [ended!, later!, small!, large!].map((log) => log.droppedBytes > 0)
+    const fillUntil = async (victim: OutputLog) => {
+      while (victim.droppedBytes === 0) await fill(large!, 256 * KiB)
+    }
+    await fillUntil(ended!)
+    assert.deepEqual(dropped(), [true, false, false, false])
+    await fillUntil(later!)
+    assert.deepEqual(dropped(), [true, true, false, false])
+    await fillUntil(large!)
+    await fill(large!, 8 * MiB)
+    assert.deepEqual(dropped(), [true, true, false, true])
+    assert.ok(store.diskBytes <= 6 * MiB)
+    await eventually(() => usedBy(directory) <= 7 * MiB, 'the disk to say so too')
     for (const log of [ended!, later!, small!, large!]) log.discard()
   })
 
