@@ -11,7 +11,7 @@ import {
 import { Link } from './link.ts'
 import { Liveness } from './liveness.ts'
 import { OutputPump } from './output-pump.ts'
-import { type DecodedCall, decodeCall, route, toWireError } from './router.ts'
+import { type Call, type DecodedCall, decodeCall, route, toWireError } from './router.ts'
 import type { Session } from './session.ts'
 import type { Attachment, SessionRegistry } from './session-registry.ts'
 import { CloseCode, type Wire, type WireEvents } from './wire.ts'
@@ -19,6 +19,8 @@ import { CloseCode, type Wire, type WireEvents } from './wire.ts'
 const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
 /** Calls of one connection that wait for something at a time. */
 const MAX_CALLS = 4096
+/** A connection that has not shaken hands by then is of no use to anybody. */
+const HANDSHAKE_MS = 60_000
 /** A client that does not read its answers is not read from either. */
 const MAX_UNREAD_BYTES = 1024 * 1024
 
@@ -28,7 +30,7 @@ type Handshake =
   | { readonly state: 'initializing'; readonly waiting: string[] }
   /** Answered, but the client has not said `initialized` yet. */
   | { readonly state: 'answered'; readonly session: Session }
-  | { readonly state: 'ready'; readonly session: Session }
+  | { readonly state: 'ready'; readonly session: Session; readonly call: Call }
   | { readonly state: 'closed' }
 
 export interface ConnectionContext {
@@ -50,6 +52,9 @@ export class Connection implements WireEvents, Attachment {
   readonly #gone = new AbortController()
   readonly sink: OutputPump
   #handshake: Handshake = { state: 'new' }
+  readonly #openedAt = performance.now()
+  /** We have said goodbye: what still comes in is not for us. */
+  #leaving = false
   #calls = 0
   #readingPaused = false
   /** Large answers that wait for the client to read earlier ones, oldest first. */
@@ -65,6 +70,7 @@ export class Connection implements WireEvents, Attachment {
 
   received(text: string): void {
     this.#liveness.heard()
+    if (this.#leaving) return
     if (this.#handshake.state === 'initializing') this.#handshake.waiting.push(text)
     else this.#receive(text)
   }
@@ -97,8 +103,9 @@ export class Connection implements WireEvents, Attachment {
   /** Called every second. Drops a client that has stopped answering, so that its session can be resumed. */
   tick(): void {
     if (this.#liveness.isDead()) this.#wire.terminate()
-    // A reader that stalled may have been given up on.
-    else this.sink.writable()
+    else if (this.#handshake.state === 'new' && performance.now() - this.#openedAt > HANDSHAKE_MS) {
+      this.close(CloseCode.policyViolation, `initialize did not come within ${HANDSHAKE_MS / 1000} s`)
+    } else this.sink.writable() // A reader that stalled may have been given up on.
   }
 
   isAlive(): Promise<boolean> {
@@ -110,6 +117,7 @@ export class Connection implements WireEvents, Attachment {
   }
 
   close(code: number, reason: string): void {
+    this.#leaving = true
     this.#wire.close(code, reason)
   }
 
@@ -142,7 +150,8 @@ export class Connection implements WireEvents, Attachment {
     if (method === 'initialized') {
       if (this.#handshake.state === 'new') this.#violation('initialized comes after initialize')
       else if (this.#handshake.state === 'answered') {
-        this.#handshake = { ...this.#handshake, state: 'ready' }
+        const { session } = this.#handshake
+        this.#handshake = { state: 'ready', session, call: this.#createCall(session) }
         // Learns how far away the client is before there is any traffic to wait behind.
         this.#link.ping()
         this.#context.onReady()
@@ -172,6 +181,8 @@ export class Connection implements WireEvents, Attachment {
     }
     const waiting: string[] = []
     this.#handshake = { state: 'initializing', waiting }
+    // What is on its way already has to wait; nothing more is taken in.
+    this.#wire.pauseReading()
     void sessions
       .resume(resumeSessionId, this)
       .then(
@@ -186,6 +197,8 @@ export class Connection implements WireEvents, Attachment {
         },
       )
       .then(() => {
+        if (this.#handshake.state === 'closed') return
+        this.#wire.resumeReading()
         for (const text of waiting) this.received(text)
       })
   }
@@ -202,16 +215,20 @@ export class Connection implements WireEvents, Attachment {
       const missing = handshake.state === 'new' ? 'call initialize' : 'send initialized'
       throw new ProtocolError(ErrorCode.invalidRequest, `client must ${missing} before using ${family} methods`)
     }
-    const { session } = handshake
-    const answer = route(call, {
+    const answer = route(call, handshake.call)
+    if (answer instanceof Promise) this.#answerLater(id, answer)
+    else this.#send(encodeResult(id, answer))
+  }
+
+  /** What handlers get to see of this connection: the same for every call. */
+  #createCall(session: Session): Call {
+    return {
       session,
       signal: this.#gone.signal,
       roomForAnswer: () => this.#roomForAnswer(),
       environmentInfo: this.#context.environmentInfo(),
       endSession: () => this.#endSession(session),
-    })
-    if (answer instanceof Promise) this.#answerLater(id, answer)
-    else this.#send(encodeResult(id, answer))
+    }
   }
 
   #answerLater(id: IdText, answer: Promise<object>): void {

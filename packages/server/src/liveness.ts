@@ -26,7 +26,7 @@ export class Liveness {
   heard(): void {
     this.#heardAt = this.#now()
     this.#pingedAt = undefined
-    for (const resolve of this.#onHeard.splice(0)) resolve()
+    if (this.#onHeard.length > 0) for (const resolve of this.#onHeard.splice(0)) resolve()
   }
 
   /** Pings when it is time to, and says whether the answer is overdue. */

@@ -41,6 +41,8 @@ export class OutputPump {
 
   /** Sends what the process says from `seq` on. */
   follow(processId: string, log: OutputLog, seq: number, { hold = false } = {}): void {
+    // The client may be gone before its session has been found.
+    if (this.#closed) return
     this.unfollow(processId)
     const cursor = log.cursor(seq - 1)
     const follower: Follower = {

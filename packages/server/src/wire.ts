@@ -34,4 +34,5 @@ export const CloseCode = {
   normal: 1000,
   goingAway: 1001,
   protocolError: 1002,
+  policyViolation: 1008,
 } as const
