@@ -1,7 +1,11 @@
+export { decodeBase64 } from './base64.ts'
 export { DecodeError, type Schema } from './decode.ts'
 export { ErrorCode, ProtocolError } from './error-codes.ts'
 export { limits } from './limits.ts'
 export type { Capabilities, EnvironmentInfo } from './methods/environment.ts'
+export type { FsMetadata, FsWalkOptions } from './methods/fs.ts'
+export type { FsChanged, FsGrepMatch } from './methods/fs-extensions.ts'
+export type { HttpBodyDelta, HttpRequestParams } from './methods/http.ts'
 export type {
   EnvPolicy,
   OutputStream,
@@ -32,3 +36,4 @@ export {
   toPosixBytes,
   toPosixPath,
 } from './path-uri.ts'
+export type { SandboxIntent } from './sandbox-intent.ts'

@@ -1,6 +1,43 @@
 import { nothing, type Schema } from './decode.ts'
 import type { EnvironmentInfo, EnvironmentStatusResult } from './methods/environment.ts'
 import {
+  type FsCanonicalizeResult,
+  type FsMetadata,
+  type FsOpenResult,
+  type FsReadBlockResult,
+  type FsReadDirectoryResult,
+  type FsReadFileResult,
+  type FsWalkResult,
+  type FsWatchMissingResult,
+  fsCanonicalizeParams,
+  fsCloseParams,
+  fsCopyParams,
+  fsCreateDirectoryParams,
+  fsGetMetadataParams,
+  fsOpenParams,
+  fsReadBlockParams,
+  fsReadDirectoryParams,
+  fsReadFileParams,
+  fsRemoveParams,
+  fsWalkParams,
+  fsWatchMissingParams,
+  fsWriteBlockParams,
+  fsWriteFileParams,
+} from './methods/fs.ts'
+import {
+  type FsGlobResult,
+  type FsGrepResult,
+  type FsWatchResult,
+  fsAppendParams,
+  fsGlobParams,
+  fsGrepParams,
+  fsRenameParams,
+  fsSetModeParams,
+  fsUnwatchParams,
+  fsWatchParams,
+} from './methods/fs-extensions.ts'
+import { type HttpCancelResult, type HttpRequestResult, httpCancelParams, httpRequestParams } from './methods/http.ts'
+import {
   type ProcessListResult,
   type ProcessReadResult,
   type ProcessStartResult,
@@ -17,7 +54,7 @@ import {
 import { type InitializeResult, initializeParams } from './methods/session.ts'
 
 /** What a method belongs to, in the words of the answer to a client that has not shaken hands yet. */
-export type MethodFamily = 'session' | 'exec' | 'environment info' | 'environment status'
+export type MethodFamily = 'session' | 'exec' | 'filesystem' | 'http' | 'environment info' | 'environment status'
 
 interface MethodSpec<P, R> {
   readonly family: MethodFamily
@@ -46,6 +83,29 @@ export const methods = {
   'process/resize': answers<Nothing>()('exec', processResizeParams),
   'process/closeStdin': answers<ProcessWriteResult>()('exec', processCloseStdinParams),
   'process/list': answers<ProcessListResult>()('exec', nothing),
+  'fs/readFile': answers<FsReadFileResult>()('filesystem', fsReadFileParams),
+  'fs/writeFile': answers<Nothing>()('filesystem', fsWriteFileParams),
+  'fs/createDirectory': answers<Nothing>()('filesystem', fsCreateDirectoryParams),
+  'fs/getMetadata': answers<FsMetadata>()('filesystem', fsGetMetadataParams),
+  'fs/canonicalize': answers<FsCanonicalizeResult>()('filesystem', fsCanonicalizeParams),
+  'fs/readDirectory': answers<FsReadDirectoryResult>()('filesystem', fsReadDirectoryParams),
+  'fs/walk': answers<FsWalkResult>()('filesystem', fsWalkParams),
+  'fs/remove': answers<Nothing>()('filesystem', fsRemoveParams),
+  'fs/copy': answers<Nothing>()('filesystem', fsCopyParams),
+  'fs/open': answers<FsOpenResult>()('filesystem', fsOpenParams),
+  'fs/readBlock': answers<FsReadBlockResult>()('filesystem', fsReadBlockParams),
+  'fs/writeBlock': answers<Nothing>()('filesystem', fsWriteBlockParams),
+  'fs/close': answers<Nothing>()('filesystem', fsCloseParams),
+  'fs/watchMissing': answers<FsWatchMissingResult>()('filesystem', fsWatchMissingParams),
+  'fs/rename': answers<Nothing>()('filesystem', fsRenameParams),
+  'fs/append': answers<Nothing>()('filesystem', fsAppendParams),
+  'fs/setMode': answers<Nothing>()('filesystem', fsSetModeParams),
+  'fs/glob': answers<FsGlobResult>()('filesystem', fsGlobParams),
+  'fs/grep': answers<FsGrepResult>()('filesystem', fsGrepParams),
+  'fs/watch': answers<FsWatchResult>()('filesystem', fsWatchParams),
+  'fs/unwatch': answers<Nothing>()('filesystem', fsUnwatchParams),
+  'http/request': answers<HttpRequestResult>()('http', httpRequestParams),
+  'http/cancel': answers<HttpCancelResult>()('http', httpCancelParams),
 } satisfies Record<string, MethodSpec<unknown, unknown>>
 
 export type Method = keyof typeof methods

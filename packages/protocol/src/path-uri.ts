@@ -15,6 +15,7 @@ const DRIVE = /^\/([A-Za-z]:)(?=\/|$)/
 /** Returns the canonical form, or throws a `DecodeError` that says what is wrong. */
 export const pathUri: Schema<PathUri> = (value) => {
   const text = string(value)
+  if (text.startsWith('file://') && PLAIN_PATH.test(text.slice(7))) return text as PathUri
   let url: URL
   try {
     url = new URL(text)
@@ -59,6 +60,8 @@ export function toPosixPath(uri: PathUri, system = 'linux'): string | Uint8Array
 }
 
 export function fromPosixPath(path: string | Uint8Array): PathUri {
+  // Almost every path is its own URI, and a walk names tens of thousands.
+  if (typeof path === 'string' && PLAIN_PATH.test(path)) return `file://${path}` as PathUri
   const bytes = typeof path === 'string' ? new TextEncoder().encode(path) : path
   const path8 = percentEncode(bytes)
   const faithful = bytes[0] === SLASH && !bytes.includes(0) && !DRIVE.test(path8) && !/\/\.{1,2}(\/|$)/.test(path8)
@@ -170,6 +173,7 @@ function comparable(uri: PathUri): string[] {
 
 const SLASH = 0x2f
 /** What a URL path may hold as it is; the rest is percent-encoded. */
+const PLAIN_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=@]+)+$/
 const PLAIN = /[A-Za-z0-9\-._~!$&'()*+,;=:@/]/
 
 function percentEncode(bytes: Uint8Array): string {

@@ -10,6 +10,18 @@ export interface Capabilities {
   processTerminateGrace?: boolean
   processStartSize?: boolean
   sessionEnd?: boolean
+  fsWatchMissing?: boolean
+  fileWriteStreaming?: boolean
+  fsRename?: boolean
+  fsAppend?: boolean
+  fsSetMode?: boolean
+  fsGlob?: boolean
+  fsGrep?: boolean
+  /** `fs/watch` and `fs/unwatch`. */
+  fsWatch?: boolean
+  /** A header of `http/request` may take its value from the executor's environment. */
+  httpHeaderEnvVars?: boolean
+  httpCancel?: boolean
 }
 
 export interface EnvironmentInfo {

@@ -15,6 +15,7 @@ import {
   withDefault,
 } from '../decode.ts'
 import { pathUri } from '../path-uri.ts'
+import { optionalSandbox } from '../sandbox-intent.ts'
 
 /** How to derive the environment of a process from the executor's own. */
 const envPolicy = object({
@@ -25,12 +26,6 @@ const envPolicy = object({
   includeOnly: array(string),
 })
 export type EnvPolicy = Decoded<typeof envPolicy>
-
-/** The part of a sandbox intent that decides whether there is anything to enforce. */
-const sandboxIntent = object({
-  permissions: object({ type: oneOf('managed', 'disabled', 'external') }),
-  windowsSandboxLevel: oneOf('disabled', 'restricted-token', 'elevated', 'mxc'),
-})
 
 const dimension = unsigned(65_535)
 const terminalSize = object({ cols: dimension, rows: dimension })
@@ -45,7 +40,7 @@ export const processStartParams = object({
   envPolicy: optional(envPolicy),
   pipeStdin: withDefault(boolean, false),
   arg0: optional(string),
-  sandbox: optional(sandboxIntent),
+  sandbox: optionalSandbox,
   enforceManagedNetwork: withDefault(boolean, false),
   managedNetwork: optional(plainObject),
   networkProxy: optional(plainObject),

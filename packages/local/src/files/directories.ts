@@ -1,0 +1,96 @@
+import { lstatSync, mkdirSync, statSync } from 'node:fs'
+import { ExecError } from '@waldo/environment'
+import { limits } from '@waldo/protocol'
+import { type EntryKind, readDirectoryEntries } from './directory-reader.ts'
+import { errorCode, fileError } from './file-error.ts'
+import { displayPath, joinName, type NativePath, splitName } from './native-path.ts'
+import { inDirectory } from './no-symlinks.ts'
+import { Turns } from './taking-turns.ts'
+
+export function createDirectory(
+  path: NativePath,
+  { recursive, followSymlinks }: { recursive: boolean; followSymlinks: boolean },
+): void {
+  try {
+    if (followSymlinks) createFollowing(path, recursive)
+    else createNoFollow(path, recursive)
+  } catch (error) {
+    throw fileError(error, path)
+  }
+}
+
+function createFollowing(path: NativePath, recursive: boolean): void {
+  if (!recursive) return void mkdirSync(path)
+  try {
+    mkdirSync(path, { recursive: true })
+  } catch (error) {
+    // Two at once: what counts is that it is there.
+    if (errorCode(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error
+  }
+}
+
+/** From above, each step below a descriptor of the one before. */
+function createNoFollow(path: NativePath, recursive: boolean): void {
+  try {
+    inDirectory(path, (leaf) => mkdirSync(leaf))
+  } catch (error) {
+    if (!recursive) throw error
+    if (isThere(path)) return
+    const { directory, name } = splitName(path)
+    if (!ExecError.is(error, 'FILE_NOT_FOUND') || name.length === 0) throw error
+    createNoFollow(directory, true)
+    createNoFollow(path, false)
+  }
+}
+
+function isThere(path: NativePath): boolean {
+  try {
+    return inDirectory(path, (leaf) => lstatSync(leaf).isDirectory())
+  } catch {
+    return false // The error that led here says more.
+  }
+}
+
+export interface ListedEntry {
+  readonly name: NativePath
+  readonly isDirectory: boolean
+  readonly isFile: boolean
+}
+
+/** In the system's order. Links count as what they lead to; those that lead nowhere are left out. */
+export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
+  const listed: ListedEntry[] = []
+  const turns = new Turns()
+  let count = 0
+  try {
+    for (const entries of readDirectoryEntries(path)) {
+      count += entries.length
+      if (count > limits.directoryEntries) continue
+      for (const { name, kind } of entries) {
+        const resolved = kind === 'symlink' || kind === 'unknown' ? followKind(joinName(path, name)) : kind
+        if (resolved) listed.push({ name, isDirectory: resolved === 'directory', isFile: resolved === 'file' })
+      }
+      if (turns.over) await turns.next()
+    }
+  } catch (error) {
+    throw fileError(error, path)
+  }
+  if (count > limits.directoryEntries) {
+    throw new ExecError(
+      'FILE_FAILED',
+      `fs/readDirectory returned ${count} entries; limit is ${limits.directoryEntries}: ${displayPath(path)}`,
+    )
+  }
+  return listed
+}
+
+/** Undefined for what is gone, or out of reach. */
+export function followKind(path: NativePath): EntryKind | undefined {
+  try {
+    const stat = statSync(path)
+    return stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other'
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes(errorCode(error))) return undefined
+    throw error
+  }
+}

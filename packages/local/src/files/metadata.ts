@@ -1,0 +1,61 @@
+import { chmodSync, closeSync, constants, fchmodSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
+import type { FsMetadata } from '@waldo/protocol'
+import { fileError, invalid } from './file-error.ts'
+import { displayPath, type NativePath, nativePath } from './native-path.ts'
+import { lstatNoFollow, openNoFollow } from './no-symlinks.ts'
+
+/** For a link: that it is one, and what it leads to. */
+export function getMetadata(path: NativePath, { followSymlinks }: { followSymlinks: boolean }): FsMetadata {
+  if (!followSymlinks) {
+    const own = lstatNoFollow(path)
+    if (own.isSymbolicLink()) throw containsLink(path)
+    return describeFile(own, false)
+  }
+  try {
+    const own = lstatSync(path)
+    return own.isSymbolicLink() ? describeFile(statSync(path), true) : describeFile(own, false)
+  } catch (error) {
+    throw fileError(error, path)
+  }
+}
+
+/** The path without any links. It must exist. */
+export function canonicalize(path: NativePath): NativePath {
+  try {
+    return nativePath(realpathSync.native(path, { encoding: 'buffer' }))
+  } catch (error) {
+    throw fileError(error, path)
+  }
+}
+
+export function setMode(path: NativePath, mode: number, { followSymlinks }: { followSymlinks: boolean }): void {
+  try {
+    if (followSymlinks) {
+      chmodSync(path, mode)
+      return
+    }
+    const fd = openNoFollow(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
+    try {
+      fchmodSync(fd, mode)
+    } finally {
+      closeSync(fd)
+    }
+  } catch (error) {
+    throw fileError(error, path)
+  }
+}
+
+export function containsLink(path: NativePath) {
+  return invalid(`path contains a symbolic link: ${displayPath(path)}`)
+}
+
+function describeFile(stat: Stats, isSymlink: boolean): FsMetadata {
+  return {
+    isDirectory: stat.isDirectory(),
+    isFile: stat.isFile(),
+    isSymlink,
+    size: stat.size,
+    createdAtMs: Math.trunc(stat.birthtimeMs) || 0,
+    modifiedAtMs: Math.trunc(stat.mtimeMs),
+  }
+}
