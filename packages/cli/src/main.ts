@@ -20,6 +20,8 @@ async function main([command, ...args]: string[]): Promise<number> {
   switch (command) {
     case 'serve':
       return serveCommand(args)
+    case 'file-helper':
+      return (await import('./commands/file-helper.ts')).fileHelperCommand()
     case undefined:
       printError(HELP)
       return 2

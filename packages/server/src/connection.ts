@@ -8,6 +8,9 @@ import {
   parseMessage,
   type Request,
 } from '@waldo/rpc'
+import { ConnectionServices, type Services } from './connection-services.ts'
+import { EncodedResult } from './encoded-result.ts'
+import { LargeAnswers } from './large-answers.ts'
 import { Link } from './link.ts'
 import { Liveness } from './liveness.ts'
 import { OutputPump } from './output-pump.ts'
@@ -21,8 +24,6 @@ const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
 const MAX_CALLS = 4096
 /** A connection that has not shaken hands by then is of no use to anybody. */
 const HANDSHAKE_MS = 60_000
-/** A client that does not read its answers is not read from either. */
-const MAX_UNREAD_BYTES = 1024 * 1024
 
 type Handshake =
   | { readonly state: 'new' }
@@ -35,6 +36,8 @@ type Handshake =
 
 export interface ConnectionContext {
   readonly sessions: SessionRegistry
+  /** Made when somebody needs them. */
+  readonly services: () => Services
   readonly environmentInfo: () => EnvironmentInfo
   /** Whether a session ends with its connection, because nobody could come back for it. */
   readonly endsSession: boolean
@@ -50,6 +53,7 @@ export class Connection implements WireEvents, Attachment {
   readonly #link: Link
   readonly #liveness: Liveness
   readonly #gone = new AbortController()
+  readonly #answers: LargeAnswers
   readonly sink: OutputPump
   #handshake: Handshake = { state: 'new' }
   readonly #openedAt = performance.now()
@@ -57,14 +61,13 @@ export class Connection implements WireEvents, Attachment {
   #leaving = false
   #calls = 0
   #readingPaused = false
-  /** Large answers that wait for the client to read earlier ones, oldest first. */
-  readonly #waitingForRoom: (() => void)[] = []
 
   constructor(wire: Wire, context: ConnectionContext) {
     this.#wire = wire
     this.#context = context
     this.#link = new Link(wire)
     this.#liveness = new Liveness(this.#link)
+    this.#answers = new LargeAnswers(this.#link)
     this.sink = new OutputPump(this.#link)
   }
 
@@ -78,21 +81,22 @@ export class Connection implements WireEvents, Attachment {
   ponged(token: string): void {
     this.#liveness.heard()
     this.#link.ponged(token)
-    this.sink.writable()
+    this.#writable()
   }
 
   drained(): void {
     this.#liveness.heard()
     this.#throttle()
-    this.sink.writable()
+    this.#writable()
   }
 
   closed(): void {
-    const { session } = this.#handshake as { session?: Session }
+    const { session, call } = this.#handshake as { session?: Session; call?: Call }
     this.#handshake = { state: 'closed' }
     this.#gone.abort()
-    for (const proceed of this.#waitingForRoom.splice(0)) proceed()
+    this.#answers.close()
     this.sink.close()
+    call?.services.close()
     if (session) {
       this.#context.sessions.detach(session, this)
       if (this.#context.endsSession) this.#context.sessions.end(session)
@@ -105,7 +109,7 @@ export class Connection implements WireEvents, Attachment {
     if (this.#liveness.isDead()) this.#wire.terminate()
     else if (this.#handshake.state === 'new' && performance.now() - this.#openedAt > HANDSHAKE_MS) {
       this.close(CloseCode.policyViolation, `initialize did not come within ${HANDSHAKE_MS / 1000} s`)
-    } else this.sink.writable() // A reader that stalled may have been given up on.
+    } else this.#writable() // A reader that stalled may have been given up on.
   }
 
   isAlive(): Promise<boolean> {
@@ -217,25 +221,39 @@ export class Connection implements WireEvents, Attachment {
     }
     const answer = route(call, handshake.call)
     if (answer instanceof Promise) this.#answerLater(id, answer)
-    else this.#send(encodeResult(id, answer))
+    else this.#sendResult(id, answer)
   }
 
   /** What handlers get to see of this connection: the same for every call. */
   #createCall(session: Session): Call {
+    const services = new ConnectionServices({
+      session,
+      link: this.#link,
+      answers: this.#answers,
+      send: (text) => this.#send(text),
+      signal: this.#gone.signal,
+      services: this.#context.services,
+    })
     return {
       session,
       signal: this.#gone.signal,
-      roomForAnswer: () => this.#roomForAnswer(),
+      roomForAnswer: () => this.#answers.room(),
       environmentInfo: this.#context.environmentInfo(),
       endSession: () => this.#endSession(session),
+      services,
     }
   }
 
-  #answerLater(id: IdText, answer: Promise<object>): void {
+  #writable(): void {
+    this.sink.writable()
+    if (this.#handshake.state === 'ready') this.#handshake.call.services.writable()
+  }
+
+  #answerLater(id: IdText, answer: Promise<object | EncodedResult>): void {
     this.#calls++
     answer
       .then(
-        (result) => this.#send(encodeResult(id, result)),
+        (result) => this.#sendResult(id, result),
         (error) => this.#fail(id, error),
       )
       .finally(() => {
@@ -256,6 +274,10 @@ export class Connection implements WireEvents, Attachment {
     this.#sendError(id, code, message)
   }
 
+  #sendResult(id: IdText, result: object | EncodedResult): void {
+    this.#send(result instanceof EncodedResult ? `{"id":${id},"result":${result.json}}` : encodeResult(id, result))
+  }
+
   #sendError(id: IdText, code: number, message: string): void {
     this.#send(encodeError(id, code, message))
   }
@@ -266,17 +288,11 @@ export class Connection implements WireEvents, Attachment {
     this.#throttle()
   }
 
-  #roomForAnswer(): Promise<void> | undefined {
-    if (this.#link.queuedBytes <= MAX_UNREAD_BYTES && this.#waitingForRoom.length === 0) return undefined
-    return new Promise((resolve) => this.#waitingForRoom.push(resolve))
-  }
-
   /** Bounds what a client can make us hold for it: answers that it does not read, and calls that wait. */
   #throttle(): void {
-    const unread = this.#link.queuedBytes > MAX_UNREAD_BYTES
-    // One at a time: it may fill the queue again.
-    if (!unread) this.#waitingForRoom.shift()?.()
-    const pause = unread || this.#calls >= MAX_CALLS
+    this.#answers.writable()
+    // A client that does not read its answers is not read from either.
+    const pause = this.#answers.full || this.#calls >= MAX_CALLS
     if (pause === this.#readingPaused) return
     this.#readingPaused = pause
     if (pause) this.#wire.pauseReading()

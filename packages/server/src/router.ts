@@ -1,4 +1,4 @@
-import { ExecError } from '@waldo/environment'
+import { ExecError, type ExecErrorCode } from '@waldo/environment'
 import {
   DecodeError,
   type EnvironmentInfo,
@@ -10,6 +10,9 @@ import {
   ProtocolError,
   type Result,
 } from '@waldo/protocol'
+import type { ConnectionServices } from './connection-services.ts'
+import type { EncodedResult } from './encoded-result.ts'
+import { type FileMethod, isFileMethod } from './files/file-methods.ts'
 import type { ReadContext } from './read-output.ts'
 import type { Session } from './session.ts'
 
@@ -17,13 +20,16 @@ import type { Session } from './session.ts'
 export interface Call extends ReadContext {
   readonly session: Session
   readonly environmentInfo: EnvironmentInfo
+  readonly services: ConnectionServices
   /** Ends the session of the call, and then its connection. */
   endSession(): void
 }
 
 type Answer<T> = T | Promise<T>
 /** A method that is added to the protocol does not compile here until somebody answers it. */
-type Routes = { [M in Exclude<Method, 'initialize'>]: (call: Call, params: Params<M>) => Answer<Result<M>> }
+type Routes = {
+  [M in Exclude<Method, 'initialize' | FileMethod>]: (call: Call, params: Params<M>) => Answer<Result<M>>
+}
 
 const routes: Routes = {
   'session/end': (call) => {
@@ -40,12 +46,19 @@ const routes: Routes = {
   'process/resize': (call, params) => call.session.resize(params),
   'process/closeStdin': (call, params) => call.session.closeStdin(params),
   'process/list': (call) => call.session.list(),
+  'fs/watchMissing': (call, params) => call.services.files.watchMissing(params),
+  'fs/watch': (call, params) => call.services.watches.watch(params),
+  'fs/unwatch': (call, params) => call.services.watches.unwatch(params),
+  'http/request': (call, params) => call.services.http.request(params),
+  'http/cancel': (call, params) => call.services.http.cancel(params),
 }
 
 /** A call whose method exists and whose params have the right shape. */
 export interface DecodedCall {
   readonly method: Method
   readonly params: unknown
+  /** The params as they came. */
+  readonly raw: unknown
 }
 
 /** Throws a `ProtocolError` for what does not decode. */
@@ -53,19 +66,32 @@ export function decodeCall(method: string, params: unknown): DecodedCall {
   if (!isMethod(method)) {
     throw new ProtocolError(ErrorCode.methodNotFound, `this executor has no method \`${method.slice(0, 100)}\``)
   }
-  return { method, params: methods[method].params(params) }
+  return { method, params: methods[method].params(params), raw: params }
 }
 
-export function route({ method, params }: DecodedCall, call: Call): Answer<object> {
+export function route({ method, params, raw }: DecodedCall, call: Call): Answer<object | EncodedResult> {
+  // These are shared with processes that do nothing else.
+  if (isFileMethod(method)) return call.services.files.call({ method, params: params as Params<FileMethod>, raw })
   const handler = routes[method as keyof Routes] as (call: Call, params: unknown) => Answer<object>
   return handler(call, params)
+}
+
+const ERROR_CODES: Record<ExecErrorCode, ErrorCode> = {
+  SPAWN_FAILED: ErrorCode.internal,
+  STDIN_FULL: ErrorCode.invalidRequest,
+  FILE_NOT_FOUND: ErrorCode.notFound,
+  FILE_INVALID: ErrorCode.invalidRequest,
+  FILE_DENIED: ErrorCode.invalidRequest,
+  FILE_FAILED: ErrorCode.internal,
+  HTTP_INVALID: ErrorCode.invalidParams,
+  HTTP_DENIED: ErrorCode.invalidRequest,
+  HTTP_FAILED: ErrorCode.internal,
 }
 
 /** The only place where a failure gets its number. */
 export function toWireError(error: unknown): { code: number; message: string } {
   if (error instanceof ProtocolError) return error
   if (error instanceof DecodeError) return { code: ErrorCode.invalidParams, message: error.message }
-  if (ExecError.is(error, 'SPAWN_FAILED')) return { code: ErrorCode.internal, message: error.message }
-  if (ExecError.is(error, 'STDIN_FULL')) return { code: ErrorCode.invalidRequest, message: error.message }
+  if (ExecError.is(error)) return { code: ERROR_CODES[error.code], message: error.message }
   return { code: ErrorCode.internal, message: `internal error: ${(error as Error)?.message ?? error}` }
 }

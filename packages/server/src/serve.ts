@@ -1,4 +1,3 @@
-import type { ProcessHost, SpillDirectory } from '@waldo/local'
 import { environmentInfo } from '@waldo/local/environment-info'
 import type { Capabilities, EnvironmentInfo } from '@waldo/protocol'
 import { Connection } from './connection.ts'
@@ -7,6 +6,7 @@ import { isLoopback, type ListenAddress } from './listeners/listen-address.ts'
 import { ListenError } from './listeners/listen-error.ts'
 import { serveStdio } from './listeners/stdio-listener.ts'
 import { listenForWebSockets, type WebSocketListener } from './listeners/websocket-listener.ts'
+import { Machine } from './machine.ts'
 import { SessionRegistry } from './session-registry.ts'
 import { CloseCode, type Wire } from './wire.ts'
 
@@ -24,6 +24,22 @@ const CAPABILITIES: Capabilities = {
   processTerminateGrace: true,
   processStartSize: true,
   sessionEnd: true,
+  fsWatchMissing: true,
+  fileWriteStreaming: true,
+  fsRename: true,
+  fsAppend: true,
+  fsSetMode: true,
+  fsGlob: true,
+  fsGrep: true,
+  fsWatch: true,
+  httpHeaderEnvVars: true,
+  httpCancel: true,
+}
+
+/** Which addresses `http/request` may reach. */
+export interface HttpAccess {
+  readonly mode: 'allow' | 'deny'
+  readonly allow: readonly string[]
 }
 
 export interface ServeOptions {
@@ -37,6 +53,9 @@ export interface ServeOptions {
   readonly receiptTtlMs: number
   readonly logQuotaBytes: number
   readonly logDiskBytes: number
+  readonly http: HttpAccess
+  /** Starts another executor that only works on files. Without it this one is such a helper itself. */
+  readonly fileHelper: readonly string[] | undefined
   readonly version: string
   readonly warn: (message: string) => void
 }
@@ -54,6 +73,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
   checkExposure(options)
   const executor = new Executor(options)
   try {
+    // Whoever wrote the list wants to know now what is wrong with it.
+    if (options.http.allow.length > 0) executor.checkHttpAccess()
     for (const address of options.listen) if (address.kind !== 'stdio') await executor.listen(address)
   } catch (error) {
     await executor.stop(0)
@@ -75,16 +96,17 @@ class Executor {
   readonly #listeners: WebSocketListener[] = []
   readonly #socketFiles: (() => void)[] = []
   readonly #sweep: ReturnType<typeof setTimeout>
-  #machine: { host: ProcessHost; spill: SpillDirectory } | undefined
+  readonly #machine: Machine
   #ticker: ReturnType<typeof setInterval> | undefined
   #info: EnvironmentInfo | undefined
 
   constructor(options: ServeOptions) {
     this.#options = options
-    this.#sessions = new SessionRegistry(() => this.#load().host, options)
+    this.#machine = new Machine(options)
+    this.#sessions = new SessionRegistry(() => this.#machine.processes.host, options)
     // Once somebody can connect, and before they need it.
     setImmediate(() => this.#environmentInfo())
-    this.#sweep = setTimeout(() => void this.#load().spill.sweep(), SWEEP_AFTER_MS)
+    this.#sweep = setTimeout(() => void this.#machine.processes.spill.sweep(), SWEEP_AFTER_MS)
   }
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {
@@ -108,10 +130,11 @@ class Executor {
   connect(wire: Wire, endsSession: boolean): Connection {
     const connection = new Connection(wire, {
       sessions: this.#sessions,
+      services: () => this.#machine.services,
       environmentInfo: () => this.#environmentInfo(),
       endsSession,
       // It is about to need it.
-      onReady: () => setImmediate(() => this.#load()),
+      onReady: () => setImmediate(() => this.#machine.processes),
       onClosed: () => {
         this.#connections.delete(connection)
         if (this.#connections.size > 0) return
@@ -134,7 +157,7 @@ class Executor {
   async stop(graceMs: number): Promise<void> {
     for (const listener of this.#listeners) listener.stop()
     for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the executor is shutting down')
-    await this.#machine?.host.close(graceMs)
+    await this.#machine.close(graceMs)
     const deadline = performance.now() + GOODBYE_MS
     while (this.#connections.size > 0 && performance.now() < deadline) await Bun.sleep(5)
     for (const connection of this.#connections) connection.evict()
@@ -142,25 +165,15 @@ class Executor {
     clearInterval(this.#ticker)
     clearTimeout(this.#sweep)
     for (const remove of this.#socketFiles) remove()
-    await this.#machine?.spill.remove()
+    await this.#machine.removeFiles()
   }
 
-  /** What runs processes is half of the program and needs none of it to listen. */
-  #load(): { host: ProcessHost; spill: SpillDirectory } {
-    if (this.#machine) return this.#machine
-    const { defaultLogOptions, LogStore, ProcessHost, SpillDirectory } =
-      require('@waldo/local') as typeof import('@waldo/local')
-    const { stateDir, logQuotaBytes, logDiskBytes, warn } = this.#options
-    const spill = new SpillDirectory(stateDir)
-    const logs = new LogStore({
-      ...defaultLogOptions,
-      quotaBytes: logQuotaBytes,
-      diskBytes: logDiskBytes,
-      createSpillFile: () => spill.create(),
-      onLoss: (cause) => warn(`output is being dropped: ${(cause as Error).message}`),
-    })
-    this.#machine = { host: new ProcessHost(logs), spill }
-    return this.#machine
+  checkHttpAccess(): void {
+    try {
+      void this.#machine.http
+    } catch (cause) {
+      throw new ListenError(`--http-allow: ${(cause as Error).message}`, { cause })
+    }
   }
 }
 

@@ -10,6 +10,7 @@ import {
   toPosixPath,
 } from '@waldo/protocol'
 import type { ExpiryQueue } from './expiry-queue.ts'
+import { SessionWatches } from './files/session-watches.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { type ReadContext, readOutput } from './read-output.ts'
 
@@ -26,11 +27,12 @@ export interface EventSink {
 }
 
 /**
- * What belongs together from `initialize` to the end: the processes of one client. It outlives the client's
+ * What belongs together from `initialize` to the end: the processes and watches of one client. It outlives the client's
  * connection, knows nothing of how that is made, and goes on collecting output while there is none.
  */
 export class Session {
   readonly id = crypto.randomUUID()
+  readonly watches = new SessionWatches()
   readonly #host: () => ProcessHost
   readonly #receipts: ExpiryQueue<HostedProcess>
   readonly #processes = new Map<string, HostedProcess>()
@@ -44,7 +46,7 @@ export class Session {
   }
 
   get isEmpty(): boolean {
-    return this.#processes.size === 0
+    return this.#processes.size === 0 && this.watches.size === 0
   }
 
   /** From now on events go to this sink. What came before is there to be read. */
@@ -145,6 +147,7 @@ export class Session {
   /** Kills what runs and forgets the rest. */
   end(endedBy: ProcessExit['endedBy']): void {
     this.#ended = true
+    this.watches.close()
     for (const hosted of this.#processes.values()) {
       if (hosted.process.terminate(endedBy)) void hosted.process.closed.then(() => this.#forget(hosted))
       else this.#forget(hosted)

@@ -61,6 +61,8 @@ export class RawClient implements AsyncDisposable {
   readonly #waiters = new Set<() => void>()
   readonly #processes = new Map<string, Collected>()
   #nextId = 1
+  /** Those that are not about a process. */
+  readonly notifications: Notification[] = []
   /** Messages that answer no call of ours. */
   readonly strays: Answer[] = []
   sessionId = ''
@@ -204,6 +206,11 @@ export class RawClient implements AsyncDisposable {
     return collected
   }
 
+  /** Takes nothing more from the socket. */
+  pauseReading(): void {
+    this.#socket.pause()
+  }
+
   /** Cuts the connection without a word. */
   drop(): void {
     this.#socket.terminate()
@@ -216,7 +223,8 @@ export class RawClient implements AsyncDisposable {
   }
 
   #receive(message: Answer): void {
-    if (message.method !== undefined) this.#collected(message.params.processId).add(message)
+    if (message.method?.startsWith('process/')) this.#collected(message.params.processId).add(message)
+    else if (message.method !== undefined) this.notifications.push(message)
     else {
       const pending = this.#pending.get(message.id)
       this.#pending.delete(message.id)

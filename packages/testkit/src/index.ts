@@ -1,4 +1,5 @@
 export { CallError, RawClient } from './client.ts'
+export { fetchThrough } from './http-fetch.ts'
 export { startProxy } from './proxy.ts'
 export { type ServerOptions, serverCommand, startServer, type TestServer } from './server.ts'
 export { readVectors } from './vectors/vector.ts'

@@ -11,6 +11,8 @@ export interface ServerOptions {
   readonly cwd?: string
   /** The compiled file instead of the sources. */
   readonly executable?: string
+  /** The number of somebody else to run it as. Needs root. */
+  readonly user?: number
   /** Instead of a directory of its own, which goes with the server. */
   readonly stateDir?: string
 }
@@ -34,7 +36,9 @@ export function serverCommand(executable?: string): string[] {
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const stateDir = mkdtempSync(join(tmpdir(), 'waldo-state-'))
   const args = ['serve', '--state-dir', options.stateDir ?? stateDir, ...(options.args ?? [])]
-  const child = Bun.spawn([...serverCommand(options.executable), ...args], {
+  const { user } = options
+  const become = user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups']
+  const child = Bun.spawn([...become, ...serverCommand(options.executable), ...args], {
     env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '/', ...options.env },
     cwd: options.cwd ?? '/',
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,6 +8,7 @@ import {
   serve,
 } from '@waldo/server'
 import { type Flags, parseFlags } from '../flags.ts'
+import { ownCommand } from '../own-command.ts'
 import { print, printError } from '../print.ts'
 import { parseDuration, parseSize } from '../quantity.ts'
 import { UsageError } from '../usage-error.ts'
@@ -41,6 +42,13 @@ Who may connect:
   --ws-max-clock-skew-seconds N
                              signed-bearer-token: tolerated difference of clocks (default 30)
 
+What http/request may reach:
+  --http MODE                allow (default): everything but this machine, link-local and cloud
+                             metadata addresses; a server that only this machine can reach may also
+                             talk to this machine. deny: nothing
+  --http-allow HOST[:PORT]   An exception: a name, *.name, an address or address/bits; may be given
+                             several times
+
 What to keep:
   --detached-ttl DURATION    How long a session outlives its connection: 30s, 12h, forever (default 1h)
   --receipt-ttl DURATION     How long the output of an ended process stays readable (default 1h)
@@ -65,6 +73,8 @@ const FLAGS = {
   'ws-issuer': 'text',
   'ws-audience': 'text',
   'ws-max-clock-skew-seconds': 'text',
+  http: 'text',
+  'http-allow': 'texts',
   'detached-ttl': 'text',
   'receipt-ttl': 'text',
   'log-quota': 'text',
@@ -98,6 +108,8 @@ export async function serveCommand(args: string[]): Promise<number> {
     receiptTtlMs: parseDuration('--receipt-ttl', flags['receipt-ttl'] ?? '1h', MAX_TTL_MS),
     logQuotaBytes: parseSize('--log-quota', flags['log-quota'] ?? '256MiB', 1024 ** 2),
     logDiskBytes: parseSize('--log-disk', flags['log-disk'] ?? '1GiB', 1024 ** 2),
+    http: { mode: parseHttpMode(flags.http ?? 'allow'), allow: flags['http-allow'] ?? [] },
+    fileHelper: ownCommand('file-helper'),
     version: VERSION,
     warn: (message: string) => printError(`waldo: ${message}`),
   }
@@ -144,6 +156,11 @@ function parseListen(urls: readonly string[], tls: boolean): ListenAddress[] {
   }
   if (addresses.filter(({ kind }) => kind === 'stdio').length > 1) throw new UsageError('--listen stdio: only once')
   return addresses
+}
+
+function parseHttpMode(text: string): 'allow' | 'deny' {
+  if (text === 'allow' || text === 'deny') return text
+  throw new UsageError(`--http ${text}: expected allow or deny`)
 }
 
 function stateDir(flag: string | undefined): string {

@@ -34,23 +34,29 @@ export function openForReading(
   )
 }
 
-/** The whole of a regular file, at once if it is small and in memory. */
-export function readFile(path: NativePath, options: { followSymlinks: boolean }): Buffer | Promise<Buffer> {
+/** The whole of a regular file that is small and in memory; undefined for any other. */
+export function readSmallFile(path: NativePath, options: { followSymlinks: boolean }): Buffer | undefined {
   const { fd, stat } = openForReading(path, options)
-  if (stat.size > limits.wholeBodyBytes) {
-    closeSync(fd)
-    throw tooLarge(path)
-  }
-  // One byte more than there should be tells the end of the file from a file that grows.
-  if (stat.size > 0 && stat.size <= SHORT_BYTES) {
+  try {
+    if (stat.size > limits.wholeBodyBytes) throw tooLarge(path)
+    if (stat.size === 0 || stat.size > SHORT_BYTES) return undefined
+    // One byte more than there should be tells the end of the file from a file that grows.
     const buffer = Buffer.allocUnsafe(stat.size + 1)
-    const read = readCached(fd, buffer, 0)
-    if (read === stat.size) {
-      closeSync(fd)
-      return buffer.subarray(0, read)
-    }
+    return readCached(fd, buffer, 0) === stat.size ? buffer.subarray(0, stat.size) : undefined
+  } finally {
+    closeSync(fd)
   }
-  return readSlowly(fd, stat.size, path).finally(() => closeSync(fd))
+}
+
+/** The whole of a regular file. */
+export async function readFile(path: NativePath, options: { followSymlinks: boolean }): Promise<Buffer> {
+  const { fd, stat } = openForReading(path, options)
+  try {
+    if (stat.size > limits.wholeBodyBytes) throw tooLarge(path)
+    return await readSlowly(fd, stat.size, path)
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Files of /proc have no size, and others grow while they are read: the end is where nothing more comes. */

@@ -16,6 +16,13 @@ export interface StartOptions extends Omit<SpawnOptions, 'env'> {
   readonly terminal: TerminalSize | undefined
 }
 
+export interface Guard {
+  /** Ends the child and everything that descends from it. */
+  kill(): void
+  /** To be called when it has ended. */
+  release(): void
+}
+
 /** Starts processes on this machine, and ends them all when it is closed. */
 export class ProcessHost {
   readonly #logs: LogStore
@@ -45,6 +52,14 @@ export class ProcessHost {
       log.discard()
       throw error
     }
+  }
+
+  /** Looks after a child that leads a group and was started by somebody else: it ends with us, and its own with it. */
+  guard(pid: number): Guard {
+    this.#machinery ??= createMachinery()
+    const { tree } = this.#machinery
+    tree.add(pid, this)
+    return { kill: () => tree.killTree(pid), release: () => tree.remove(pid) }
   }
 
   /** Kills what the owner's processes left running when they ended. */

@@ -6,6 +6,7 @@ import { serverCommand, startServer, type TestServer } from '../server.ts'
 import { compare, type Entry, foldProcesses, match } from './compare.ts'
 import { SECRET, TOKEN, vectorTokens } from './tokens.ts'
 import { fill, type Json, type Vector } from './vector.ts'
+import { startVectorOrigin, type VectorOrigin } from './vector-origin.ts'
 
 /** What the server under test has in its environment. */
 const SERVER_ENV = {
@@ -25,6 +26,7 @@ const WAIT_MS = 8000
 export class VectorRunner implements AsyncDisposable {
   readonly #root = realpathSync(mkdtempSync(join(tmpdir(), 'waldo-vectors-')))
   readonly #servers = new Map<string, Promise<TestServer>>()
+  #origin: VectorOrigin | undefined
   #count = 0
 
   constructor() {
@@ -42,7 +44,8 @@ export class VectorRunner implements AsyncDisposable {
       if (file) writeFileSync(at, text ?? '')
       if (symlink) symlinkSync(target!, at)
     }
-    const names = { ROOT: this.#root, TMP: directory, HTTP: 'http://127.0.0.1:9', ...vectorTokens() }
+    this.#origin ??= startVectorOrigin()
+    const names = { ROOT: this.#root, TMP: directory, HTTP: this.#origin.url, ...vectorTokens() }
     if (vector.transport === 'cli') return this.#runCommands(vector, names)
     if (vector.transport === 'http') return this.#runRequests(vector, names)
     return this.#runMessages(vector, names)
@@ -50,6 +53,7 @@ export class VectorRunner implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const server of this.#servers.values()) await (await server)[Symbol.asyncDispose]()
+    this.#origin?.stop()
     rmSync(this.#root, { recursive: true, force: true })
   }
 
@@ -157,6 +161,8 @@ class Exchange {
     else if ('$drop' in step) await this.#end(step.$drop, 'drop')
     else if ('$end' in step) await this.#end(this.#current, 'close')
     else if ('$await' in step) await this.#until(({ method }) => method === step.$await.method)
+    else if ('$writeFile' in step) writeFileSync(join(this.#names.TMP!, step.$writeFile), step.text ?? '')
+    else if ('$unlink' in step) rmSync(join(this.#names.TMP!, step.$unlink))
     else if ('$awaitClosed' in step) await this.#untilClosed(this.#current, step.$awaitClosed)
     else {
       this.#send(step)

@@ -1,0 +1,271 @@
+import type { HttpHeader } from './resolve-headers.ts'
+
+const MAX_HEAD_BYTES = 100 * 1024
+const MAX_HEADERS = 256
+const MAX_CHUNK_LINE_BYTES = 4 * 1024
+const MAX_TRAILER_BYTES = 16 * 1024
+
+const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const NOT_ASCII = /[\x80-\xff]/
+const DIGITS = /^\d{1,15}$/
+const HEX_DIGITS = /^[0-9a-fA-F]{1,12}$/
+
+const LF = 10
+
+export interface ResponseHead {
+  readonly status: number
+  /** Names in lower case, in order and with repeats; values that are not text are left out. */
+  readonly headers: readonly HttpHeader[]
+}
+
+type State = 'status' | 'headers' | 'sized' | 'until-close' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' | 'done'
+
+/**
+ * Reads one response of HTTP/1.1. It holds no more than the line that it is in; whatever is not as it should be is an
+ * error, because the next response would be read from a place that the server may have chosen.
+ */
+export class ResponseParser {
+  readonly #method: string
+  #state: State = 'status'
+  #line = ''
+  /** Of the head with interim responses, or of the trailers. */
+  #lineBytes = 0
+  #lines = 0
+  #status = 0
+  #headers: HttpHeader[] = []
+  #head: ResponseHead | undefined
+  #left = 0
+  #version = 1
+  #persistent = false
+  #idleMs = Number.POSITIVE_INFINITY
+  #surplus = false
+
+  constructor(method: string) {
+    this.#method = method
+  }
+
+  /** From the moment that it is complete. */
+  get head(): ResponseHead | undefined {
+    return this.#head
+  }
+
+  get done(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Whether another request may follow on the connection. Not if the server sent more than the response. */
+  get reusable(): boolean {
+    return this.done && this.#persistent && !this.#surplus
+  }
+
+  /** How long the server says that it keeps an idle connection. */
+  get idleMs(): number {
+    return this.#idleMs
+  }
+
+  /** Takes what has come, which becomes the parser's own, and returns the part of the body that is in it. */
+  push(bytes: Buffer): Uint8Array | undefined {
+    let at = 0
+    let bodyStart = 0
+    let bodyEnd = 0
+    while (at < bytes.length) {
+      switch (this.#state) {
+        case 'sized':
+        case 'chunk':
+        case 'until-close': {
+          const end = this.#state === 'until-close' ? bytes.length : Math.min(bytes.length, at + this.#left)
+          this.#left -= end - at
+          if (bodyEnd === 0) {
+            bodyStart = at
+            bodyEnd = end
+          } else {
+            // Thousands of tiny chunks make one piece: it is moved together over the framing that lies between.
+            bytes.copyWithin(bodyEnd, at, end)
+            bodyEnd += end - at
+          }
+          at = end
+          if (this.#left === 0 && this.#state !== 'until-close') {
+            this.#state = this.#state === 'chunk' ? 'chunk-end' : 'done'
+          }
+          break
+        }
+        case 'done':
+          this.#surplus = true
+          at = bytes.length
+          break
+        default: {
+          const lf = bytes.indexOf(LF, at)
+          const end = lf < 0 ? bytes.length : lf
+          this.#line += bytes.toString('latin1', at, end)
+          at = end + 1
+          this.#checkLimits()
+          if (lf >= 0) {
+            const line = this.#line
+            this.#line = ''
+            this.#takeLine(line)
+          }
+        }
+      }
+    }
+    return bodyEnd > bodyStart ? bytes.subarray(bodyStart, bodyEnd) : undefined
+  }
+
+  /** The server has closed its side. */
+  end(): void {
+    if (this.#state === 'until-close') this.#state = 'done'
+    if (this.#state === 'done') return
+    if (!this.#head) throw new Error('the connection was closed before the response was complete')
+    const missing = this.#state === 'sized' ? `, ${this.#left} bytes are missing` : ''
+    throw new Error(`the connection was closed in the middle of the body${missing}`)
+  }
+
+  #checkLimits(): void {
+    const length = this.#line.length
+    if (this.#state === 'chunk-line' || this.#state === 'chunk-end') {
+      if (length > MAX_CHUNK_LINE_BYTES) throw malformed('the line before a chunk is too long')
+    } else if (this.#state === 'trailers') {
+      if (this.#lineBytes + length > MAX_TRAILER_BYTES) throw malformed('its trailers are too large')
+    } else if (this.#lineBytes + length > MAX_HEAD_BYTES) {
+      throw malformed(`its head is larger than ${MAX_HEAD_BYTES} bytes`)
+    }
+  }
+
+  #takeLine(raw: string): void {
+    const line = raw.endsWith('\r') ? raw.slice(0, -1) : raw
+    this.#lineBytes += raw.length + 1
+    switch (this.#state) {
+      case 'status':
+        this.#takeStatus(line)
+        break
+      case 'headers':
+        if (line === '') this.#endHead()
+        else this.#takeHeader(line)
+        break
+      case 'trailers':
+        if (line === '') this.#state = 'done'
+        break
+      case 'chunk-end':
+        if (raw !== '\r') throw malformed('a chunk is longer than it says')
+        this.#state = 'chunk-line'
+        break
+      default:
+        // In a head a bare LF ends a line, as everywhere; but where bodies are framed, readers must not differ.
+        if (line === raw || line.includes('\r')) throw malformed('the line before a chunk does not end as it should')
+        this.#takeChunkLine(line)
+    }
+  }
+
+  #takeStatus(line: string): void {
+    const match = STATUS_LINE.exec(line)
+    if (!match) throw malformed(`it does not begin like one: ${JSON.stringify(line.slice(0, 60))}`)
+    this.#version = Number(match[1])
+    this.#persistent = this.#version === 1
+    this.#status = Number(match[2])
+    this.#state = 'headers'
+  }
+
+  #takeHeader(line: string): void {
+    if (++this.#lines > MAX_HEADERS) throw malformed(`it has more than ${MAX_HEADERS} headers`)
+    const colon = line.indexOf(':')
+    const name = line.slice(0, Math.max(0, colon))
+    // Refuses what continues the line before it, too: such a line begins with a space.
+    if (!TOKEN.test(name)) throw malformed(`a header has no valid name: ${JSON.stringify(line.slice(0, 60))}`)
+    const value = trim(line.slice(colon + 1))
+    if (!FIELD_VALUE.test(value)) throw malformed(`the value of ${name} has control characters`)
+    const text = NOT_ASCII.test(value) ? decode(value) : value
+    if (text !== undefined) this.#headers.push({ name: name.toLowerCase(), value: text })
+    else if (FRAMING.has(name.toLowerCase())) throw malformed(`the value of ${name} is not text`)
+  }
+
+  #endHead(): void {
+    const status = this.#status
+    if (status === 101) throw malformed('the server switched to another protocol')
+    if (status < 200) {
+      this.#headers = []
+      this.#state = 'status'
+      return
+    }
+    this.#readConnection()
+    this.#state = this.#framing()
+    this.#head = { status, headers: this.#headers }
+  }
+
+  #readConnection(): void {
+    for (const option of this.#list('connection')) {
+      if (option === 'close') {
+        this.#persistent = false
+        break
+      }
+      if (option === 'keep-alive') this.#persistent = true
+    }
+    for (const parameter of this.#list('keep-alive')) {
+      const seconds = /^timeout=(\d{1,6})$/.exec(parameter)?.[1]
+      if (seconds !== undefined) this.#idleMs = Number(seconds) * 1000
+    }
+  }
+
+  #framing(): State {
+    if (this.#method === 'HEAD' || this.#status === 204 || this.#status === 304) return 'done'
+    const codings = this.#list('transfer-encoding')
+    const lengths = this.#list('content-length')
+    if (codings.length > 0) {
+      if (codings.length > 1 || codings[0] !== 'chunked') {
+        throw malformed(`its transfer-encoding is not supported: ${codings.join(', ').slice(0, 60)}`)
+      }
+      // Somebody on the way may have believed the length instead, or not know chunks.
+      if (lengths.length > 0 || this.#version === 0) this.#persistent = false
+      return 'chunk-line'
+    }
+    const [length] = lengths
+    if (length === undefined) {
+      this.#persistent = false
+      return 'until-close'
+    }
+    if (!DIGITS.test(length)) throw malformed(`its content-length is no length: ${JSON.stringify(length.slice(0, 60))}`)
+    if (lengths.some((other) => other !== length)) throw malformed('it has two different lengths')
+    this.#left = Number(length)
+    return this.#left === 0 ? 'done' : 'sized'
+  }
+
+  #takeChunkLine(line: string): void {
+    const semicolon = line.indexOf(';')
+    const size = trim(semicolon < 0 ? line : line.slice(0, semicolon))
+    if (!HEX_DIGITS.test(size)) throw malformed(`a chunk has no valid size: ${JSON.stringify(size.slice(0, 60))}`)
+    this.#left = Number.parseInt(size, 16)
+    this.#lineBytes = 0
+    this.#state = this.#left === 0 ? 'trailers' : 'chunk'
+  }
+
+  /** The members of all headers of that name. */
+  #list(name: string): string[] {
+    return this.#headers
+      .filter((header) => header.name === name)
+      .flatMap(({ value }) => value.toLowerCase().split(',').map(trim))
+  }
+}
+
+const FRAMING = new Set(['transfer-encoding', 'content-length', 'connection'])
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(latin1: string): string | undefined {
+  try {
+    return utf8.decode(Buffer.from(latin1, 'latin1'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Spaces and tabs only. Not a regular expression: on many spaces in the middle those take quadratic time. */
+function trim(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && (text[start] === ' ' || text[start] === '\t')) start++
+  while (end > start && (text[end - 1] === ' ' || text[end - 1] === '\t')) end--
+  return text.slice(start, end)
+}
+
+function malformed(what: string): Error {
+  return new Error(`the response is malformed: ${what}`)
+}

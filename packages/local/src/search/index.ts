@@ -1,0 +1,2 @@
+export { glob } from './glob.ts'
+export { grep } from './grep.ts'

@@ -1,0 +1,24 @@
+/** How long a search may keep the event loop to itself. */
+const TURN_MS = 5
+
+/** Divides long work into turns, so that others get theirs, and ends it when it is not wanted any more. */
+export class Turns {
+  readonly #signal: AbortSignal
+  #started = performance.now()
+
+  constructor(signal: AbortSignal) {
+    signal.throwIfAborted()
+    this.#signal = signal
+  }
+
+  /** Undefined as long as the turn lasts; else a promise for the next one. */
+  over(): Promise<void> | undefined {
+    return performance.now() - this.#started < TURN_MS ? undefined : this.#next()
+  }
+
+  async #next(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve))
+    this.#signal.throwIfAborted()
+    this.#started = performance.now()
+  }
+}

@@ -1,0 +1,102 @@
+import { ExecError } from '@waldo/environment'
+import type { MountTable, NativePath } from '@waldo/local/files'
+import type { TreeWatch } from '@waldo/local/watch'
+import { type FsChanged, fromPosixPath, type Params, type Result } from '@waldo/protocol'
+import { encodeNotification } from '@waldo/rpc'
+import { native, refuseRestricted } from './file-methods.ts'
+import type { SessionWatches } from './session-watches.ts'
+
+const MAX_WATCHES = 64
+
+interface Subscription {
+  readonly watch: TreeWatch
+  /** What the client knows already. */
+  cursor: number
+  readonly stop: () => void
+}
+
+export interface WatchesOptions {
+  readonly open: typeof TreeWatch.open
+  readonly mounts: MountTable
+  readonly watches: SessionWatches
+  readonly send: (text: string) => void
+  /** Whether the client reads what it is sent. */
+  readonly hasRoom: () => boolean
+}
+
+/** Tells one connection what happens in the trees that its session watches. */
+export class Watches {
+  readonly #options: WatchesOptions
+  readonly #subscriptions = new Map<string, Subscription>()
+
+  constructor(options: WatchesOptions) {
+    this.#options = options
+  }
+
+  async watch({ watchId, path, recursive, cursor, sandbox }: Params<'fs/watch'>): Promise<Result<'fs/watch'>> {
+    refuseRestricted(sandbox)
+    const { watches } = this.#options
+    this.#unsubscribe(watchId)
+    const known = watches.find(watchId, path, recursive)
+    const watch = known ?? (await this.#open(native(path), recursive))
+    if (!known) watches.set(watchId, { watch, path, recursive })
+    const subscription: Subscription = {
+      watch,
+      cursor: cursor ?? watch.cursor,
+      stop: watch.onChange(() => this.#tell(watchId)),
+    }
+    this.#unsubscribe(watchId)
+    this.#subscriptions.set(watchId, subscription)
+    // After the answer: what the client missed while it was away.
+    setImmediate(() => this.#tell(watchId))
+    return { cursor: subscription.cursor }
+  }
+
+  unwatch({ watchId }: Params<'fs/unwatch'>): Result<'fs/unwatch'> {
+    this.#unsubscribe(watchId)
+    this.#options.watches.remove(watchId)
+    return {}
+  }
+
+  /** The client has read what it was sent. */
+  writable(): void {
+    for (const watchId of this.#subscriptions.keys()) this.#tell(watchId)
+  }
+
+  close(): void {
+    for (const watchId of [...this.#subscriptions.keys()]) this.#unsubscribe(watchId)
+  }
+
+  async #open(path: NativePath, recursive: boolean): Promise<TreeWatch> {
+    const { open, mounts, watches } = this.#options
+    if (watches.size >= MAX_WATCHES) {
+      throw new ExecError('FILE_INVALID', `at most ${MAX_WATCHES} watches per session; end one with fs/unwatch`)
+    }
+    const mount = mounts.slowMountOf(path)
+    if (mount !== undefined) {
+      throw new ExecError('FILE_INVALID', `cannot watch files on ${mount}: a network file system does not tell`)
+    }
+    return await open(path, { recursive })
+  }
+
+  #unsubscribe(watchId: string): void {
+    this.#subscriptions.get(watchId)?.stop()
+    this.#subscriptions.delete(watchId)
+  }
+
+  /** While the client does not read, changes come together in the journal of the watch. */
+  #tell(watchId: string): void {
+    const subscription = this.#subscriptions.get(watchId)
+    if (!subscription || !this.#options.hasRoom()) return
+    const { cursor, changes, overflow } = subscription.watch.since(subscription.cursor)
+    if (cursor === subscription.cursor) return
+    subscription.cursor = cursor
+    const params: FsChanged = {
+      watchId,
+      cursor,
+      changes: changes.map(({ path, kind }) => ({ path: fromPosixPath(path), kind })),
+      overflow,
+    }
+    this.#options.send(encodeNotification('fs/changed', params))
+  }
+}

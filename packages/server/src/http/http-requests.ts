@@ -1,0 +1,155 @@
+import { ExecError } from '@waldo/environment'
+import type { HttpClient, HttpResponse } from '@waldo/local/http'
+import { ErrorCode, type HttpRequestParams, limits, type Params, ProtocolError, type Result } from '@waldo/protocol'
+
+/** Bodies that one connection can have collected at a time. */
+const MAX_COLLECTED_BYTES = 2 * limits.wholeBodyBytes
+
+export interface HttpOptions {
+  readonly client: HttpClient
+  /** Resolves headers that take their value from the executor's environment. */
+  readonly resolveHeaders: typeof import('@waldo/local/http').resolveHeaders
+  readonly send: (text: string) => void
+  /** Undefined if bulk may be sent now. */
+  readonly room: () => Promise<void> | undefined
+}
+
+interface Active {
+  readonly requestId: string
+  readonly abort: AbortController
+}
+
+/** The HTTP requests of one connection. They end with it. */
+export class HttpRequests {
+  readonly #options: HttpOptions
+  readonly #active = new Set<Active>()
+  /** Bytes of bodies that are being collected. */
+  #collected = 0
+  /** Ids whose bodies are being streamed, or will be. */
+  readonly #streams = new Set<string>()
+
+  constructor(options: HttpOptions) {
+    this.#options = options
+  }
+
+  async request(params: HttpRequestParams): Promise<Result<'http/request'>> {
+    const { requestId, streamResponse } = params
+    if (streamResponse) {
+      if (this.#streams.has(requestId)) {
+        throw new ProtocolError(
+          ErrorCode.invalidParams,
+          `http/request streamResponse requestId \`${requestId.slice(0, 100)}\` is already active`,
+        )
+      }
+      this.#streams.add(requestId)
+    }
+    const active: Active = { requestId, abort: new AbortController() }
+    this.#active.add(active)
+    let streaming = false
+    try {
+      const response = await this.#start(params, active.abort.signal)
+      const { status, headers } = response
+      const visible = headers.map(({ name, value }) => ({ name, value }))
+      if (!streamResponse) return { status, headers: visible, bodyBase64: (await this.#collect(response)).toBase64() }
+      streaming = true
+      // After the answer, which goes out as soon as this returns.
+      setImmediate(() => void this.#stream(active, response))
+      return { status, headers: visible, bodyBase64: '' }
+    } finally {
+      if (!streaming) this.#end(active, streamResponse)
+    }
+  }
+
+  cancel({ requestId }: Params<'http/cancel'>): Result<'http/cancel'> {
+    const found = [...this.#active].filter((active) => active.requestId === requestId)
+    for (const { abort } of found) abort.abort(new Error('cancelled by the client'))
+    return { cancelled: found.length > 0 }
+  }
+
+  close(): void {
+    for (const { abort } of this.#active) abort.abort(new Error('the connection is gone'))
+  }
+
+  async #start(params: HttpRequestParams, signal: AbortSignal): Promise<HttpResponse> {
+    const { client, resolveHeaders } = this.#options
+    try {
+      return await client.request(
+        {
+          method: params.method,
+          url: params.url,
+          headers: resolveHeaders(params.headers, process.env),
+          body: params.bodyBase64,
+          timeoutMs: params.timeoutMs,
+          redirects: params.redirectPolicy,
+        },
+        signal,
+      )
+    } catch (error) {
+      if (!ExecError.is(error)) throw error
+      const what = error.code === 'HTTP_INVALID' ? 'http/request' : 'http/request failed:'
+      throw new ExecError(error.code, `${what} ${error.message}`, { cause: error })
+    }
+  }
+
+  /** Only as fast as the client reads: the rest stays with whoever sends it. */
+  async #stream(active: Active, response: HttpResponse): Promise<void> {
+    const { room } = this.#options
+    const { requestId } = active
+    let seq = 0
+    let failure: string | null = null
+    try {
+      for (let piece = await response.read(); piece; piece = await response.read()) {
+        for (let at = 0; at < piece.length; at += limits.httpDeltaBytes) {
+          await room()
+          // The end of a cancelled request follows at once, not what was read before.
+          if (active.abort.signal.aborted) break
+          this.#delta(requestId, ++seq, piece.subarray(at, at + limits.httpDeltaBytes))
+        }
+      }
+    } catch (error) {
+      failure = (error as Error).message
+    }
+    response.cancel()
+    // First free, then told: whoever reads the end may use the id again.
+    this.#end(active, true)
+    const end = { requestId, seq: ++seq, deltaBase64: '', done: true, error: failure }
+    this.#options.send(`{"method":"http/request/bodyDelta","params":${JSON.stringify(end)}}`)
+  }
+
+  #delta(requestId: string, seq: number, bytes: Uint8Array): void {
+    const id = JSON.stringify(requestId)
+    this.#options.send(
+      `{"method":"http/request/bodyDelta","params":{"requestId":${id},"seq":${seq},"deltaBase64":"${bytes.toBase64()}","done":false,"error":null}}`,
+    )
+  }
+
+  #end(active: Active, streamed: boolean): void {
+    this.#active.delete(active)
+    if (streamed) this.#streams.delete(active.requestId)
+  }
+
+  async #collect(response: HttpResponse): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    let length = 0
+    try {
+      for (let piece = await response.read(); piece; piece = await response.read()) {
+        pieces.push(piece)
+        length += piece.length
+        this.#collected += piece.length
+        if (length > limits.wholeBodyBytes) throw tooLarge(`it has more than ${limits.wholeBodyBytes} bytes`)
+        if (this.#collected > MAX_COLLECTED_BYTES) throw tooLarge('too many large bodies are being read at once')
+      }
+      return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, length)
+    } catch (cause) {
+      response.cancel()
+      const message = `failed to read http/request response body: ${(cause as Error).message}`
+      throw new ExecError('HTTP_FAILED', message, { cause })
+    } finally {
+      this.#collected -= length
+    }
+  }
+}
+
+function tooLarge(why: string): Error {
+  return new Error(`${why}; ask for streamResponse`)
+}

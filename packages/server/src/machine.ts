@@ -1,0 +1,92 @@
+import type { ProcessHost, SpillDirectory } from '@waldo/local'
+import type { Services } from './connection-services.ts'
+import { HelperPool } from './files/helper-pool.ts'
+import { isLoopback } from './listeners/listen-address.ts'
+import type { ServeOptions } from './serve.ts'
+
+type Http = ReturnType<Services['http']>
+
+/**
+ * Everything that works on this machine for the clients of one server. It is most of the program, and none of it is
+ * needed to listen: each part is loaded with the first call that needs it.
+ */
+export class Machine {
+  readonly #options: ServeOptions
+  #processes: { host: ProcessHost; spill: SpillDirectory } | undefined
+  #services: Services | undefined
+  #helpers: HelperPool | undefined
+  #http: Http | undefined
+
+  constructor(options: ServeOptions) {
+    this.#options = options
+  }
+
+  get processes(): { host: ProcessHost; spill: SpillDirectory } {
+    this.#processes ??= this.#loadProcesses()
+    return this.#processes
+  }
+
+  get services(): Services {
+    this.#services ??= this.#loadServices()
+    return this.#services
+  }
+
+  get http(): Http {
+    this.#http ??= this.#loadHttp()
+    return this.#http
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#helpers?.close()
+    this.#http?.client.close()
+    await this.#processes?.host.close(graceMs)
+  }
+
+  async removeFiles(): Promise<void> {
+    await this.#processes?.spill.remove()
+  }
+
+  #loadProcesses(): { host: ProcessHost; spill: SpillDirectory } {
+    const { defaultLogOptions, LogStore, ProcessHost, SpillDirectory } =
+      require('@waldo/local') as typeof import('@waldo/local')
+    const { stateDir, logQuotaBytes, logDiskBytes, warn } = this.#options
+    const spill = new SpillDirectory(stateDir)
+    const logs = new LogStore({
+      ...defaultLogOptions,
+      quotaBytes: logQuotaBytes,
+      diskBytes: logDiskBytes,
+      createSpillFile: () => spill.create(),
+      onLoss: (cause) => warn(`output is being dropped: ${(cause as Error).message}`),
+    })
+    return { host: new ProcessHost(logs), spill }
+  }
+
+  #loadServices(): Services {
+    const files = require('@waldo/local/files') as typeof import('@waldo/local/files')
+    const { fileHelper } = this.#options
+    this.#helpers =
+      fileHelper && new HelperPool({ command: fileHelper, guard: (pid) => this.processes.host.guard(pid) })
+    return {
+      files: {
+        files,
+        search: () => require('@waldo/local/search') as typeof import('@waldo/local/search'),
+        watch: () => require('@waldo/local/watch') as typeof import('@waldo/local/watch'),
+        mounts: new files.MountTable(),
+        helpers: this.#helpers,
+      },
+      http: () => this.http,
+    }
+  }
+
+  #loadHttp(): Http {
+    const { AddressPolicy, HttpClient, resolveHeaders } =
+      require('@waldo/local/http') as typeof import('@waldo/local/http')
+    const policy = new AddressPolicy({ ...this.#options.http, localAllowed: isLocal(this.#options) })
+    return { client: new HttpClient({ policy }), resolveHeaders }
+  }
+}
+
+/** Clients of this machine reach its loopback addresses anyway. For those from elsewhere we would be the door. */
+function isLocal({ listen, http }: ServeOptions): boolean {
+  return http.mode === 'allow' && listen.every((address) => address.kind !== 'tcp' || isLoopback(address.host))
+}
