@@ -13,6 +13,24 @@ export type ExecErrorCode =
   | 'FILE_DENIED'
   /** Anything else that the system says: no space, already exists, a failing disk. */
   | 'FILE_FAILED'
+  /** There is nobody to connect to, or not with these credentials. */
+  | 'CONNECT_FAILED'
+  /** The connection was lost before the answer came: whether it was done is not known. */
+  | 'DISCONNECTED'
+  /** The session could not be taken up again: its processes are lost to us. */
+  | 'SESSION_LOST'
+  /** The environment was closed. */
+  | 'CLOSED'
+  /** The executor does not have what this needs. */
+  | 'UNSUPPORTED'
+  /** The executor refused: what was asked for makes no sense there, or not now. */
+  | 'REFUSED'
+  /** The executor failed, or does not speak our language. */
+  | 'INTERNAL'
+  /** There is no input to write to, or nobody reads it any more. */
+  | 'STDIN_CLOSED'
+  /** What happened to the process between two moments is not kept any more. */
+  | 'PROCESS_LOST'
   /** The request itself is wrong: its method, its URL, a header. */
   | 'HTTP_INVALID'
   /** The executor may not talk to that address. */

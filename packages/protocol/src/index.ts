@@ -3,8 +3,15 @@ export { DecodeError, type Schema } from './decode.ts'
 export { ErrorCode, ProtocolError } from './error-codes.ts'
 export { limits } from './limits.ts'
 export type { Capabilities, EnvironmentInfo } from './methods/environment.ts'
-export type { FsMetadata, FsWalkOptions } from './methods/fs.ts'
-export type { FsChanged, FsGrepMatch } from './methods/fs-extensions.ts'
+export type { FsMetadata, FsWalkOptions, FsWalkResult } from './methods/fs.ts'
+export type {
+  FsChanged,
+  FsGlobParams,
+  FsGlobResult,
+  FsGrepMatch,
+  FsGrepParams,
+  FsGrepResult,
+} from './methods/fs-extensions.ts'
 export type { HttpBodyDelta, HttpRequestParams } from './methods/http.ts'
 export type {
   EnvPolicy,

@@ -1,7 +1,7 @@
 import { type Decoded, object, oneOf, optional, plainObject, type Schema } from './decode.ts'
 
 /** The part of a sandbox intent that decides whether there is anything to enforce. */
-export const sandboxIntent = object({
+const sandboxIntent = object({
   permissions: object({
     type: oneOf('managed', 'disabled', 'external'),
     file_system: optional(plainObject),

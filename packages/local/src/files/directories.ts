@@ -51,7 +51,7 @@ function isThere(path: NativePath): boolean {
   }
 }
 
-export interface ListedEntry {
+interface ListedEntry {
   readonly name: NativePath
   readonly isDirectory: boolean
   readonly isFile: boolean
@@ -85,7 +85,7 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
 }
 
 /** Undefined for what is gone, or out of reach. */
-export function followKind(path: NativePath): EntryKind | undefined {
+function followKind(path: NativePath): EntryKind | undefined {
   try {
     const stat = statSync(path)
     return stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other'

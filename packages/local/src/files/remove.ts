@@ -5,7 +5,7 @@ import { containsLink } from './metadata.ts'
 import type { NativePath } from './native-path.ts'
 import { inDirectory } from './no-symlinks.ts'
 
-export interface RemoveOptions {
+interface RemoveOptions {
   readonly recursive: boolean
   /** What is not there counts as removed. */
   readonly force: boolean

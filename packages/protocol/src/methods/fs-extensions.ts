@@ -1,4 +1,4 @@
-import { array, boolean, object, oneOf, optional, string, unsigned, withDefault } from '../decode.ts'
+import { array, boolean, type Decoded, object, oneOf, optional, string, unsigned, withDefault } from '../decode.ts'
 import { type PathUri, pathUri } from '../path-uri.ts'
 import { optionalSandbox } from '../sandbox-intent.ts'
 import type { FsPathError } from './fs.ts'
@@ -40,6 +40,8 @@ export const fsGlobParams = object({
   limit: withDefault(unsigned(), 1000),
 })
 
+export type FsGlobParams = Decoded<typeof fsGlobParams>
+
 export interface FsGlobResult {
   matches: { path: PathUri; kind: 'file' | 'directory' | 'symlink' }[]
   /** Continues after the last match; null if there is no more. */
@@ -58,6 +60,8 @@ export const fsGrepParams = object({
   after: withDefault(unsigned(), 0),
   limit: withDefault(unsigned(), 200),
 })
+
+export type FsGrepParams = Decoded<typeof fsGrepParams>
 
 export interface FsGrepMatch {
   line: number

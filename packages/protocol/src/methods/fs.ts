@@ -110,7 +110,3 @@ export const fsWatchMissingParams = object({
 export interface FsWatchMissingResult {
   watching: boolean
 }
-
-export interface FsMissingChanged {
-  watchId: number
-}

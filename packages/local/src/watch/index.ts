@@ -1,0 +1,2 @@
+export { TreeWatch } from './tree-watch.ts'
+export { watchMissing } from './watch-missing.ts'
