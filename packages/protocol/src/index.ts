@@ -3,7 +3,7 @@ export { DecodeError, type Schema } from './decode.ts'
 export { ErrorCode, ProtocolError } from './error-codes.ts'
 export { limits } from './limits.ts'
 export type { Capabilities, EnvironmentInfo } from './methods/environment.ts'
-export type { FsMetadata, FsWalkOptions, FsWalkResult } from './methods/fs.ts'
+export type { FsMetadata, FsReadBlockResult, FsWalkOptions, FsWalkResult } from './methods/fs.ts'
 export type {
   FsChanged,
   FsGlobParams,
@@ -11,6 +11,7 @@ export type {
   FsGrepMatch,
   FsGrepParams,
   FsGrepResult,
+  FsWatchResult,
 } from './methods/fs-extensions.ts'
 export type { HttpBodyDelta, HttpRequestParams } from './methods/http.ts'
 export type {
@@ -28,6 +29,7 @@ export type {
   ProcessWriteResult,
   TerminalSize,
 } from './methods/process.ts'
+export type { InitializeResult } from './methods/session.ts'
 export { isMethod, type Method, type MethodFamily, methods, type Params, type Result } from './methods.ts'
 export {
   baseName,

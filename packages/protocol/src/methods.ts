@@ -36,7 +36,13 @@ import {
   fsUnwatchParams,
   fsWatchParams,
 } from './methods/fs-extensions.ts'
-import { type HttpCancelResult, type HttpRequestResult, httpCancelParams, httpRequestParams } from './methods/http.ts'
+import {
+  type HttpCancelResult,
+  type HttpRequestResult,
+  httpCancelParams,
+  httpFlowParams,
+  httpRequestParams,
+} from './methods/http.ts'
 import {
   type ProcessListResult,
   type ProcessReadResult,
@@ -44,6 +50,7 @@ import {
   type ProcessTerminateResult,
   type ProcessWriteResult,
   processCloseStdinParams,
+  processListParams,
   processReadParams,
   processResizeParams,
   processSignalParams,
@@ -82,7 +89,7 @@ export const methods = {
   'process/terminate': answers<ProcessTerminateResult>()('exec', processTerminateParams),
   'process/resize': answers<Nothing>()('exec', processResizeParams),
   'process/closeStdin': answers<ProcessWriteResult>()('exec', processCloseStdinParams),
-  'process/list': answers<ProcessListResult>()('exec', nothing),
+  'process/list': answers<ProcessListResult>()('exec', processListParams),
   'fs/readFile': answers<FsReadFileResult>()('filesystem', fsReadFileParams),
   'fs/writeFile': answers<Nothing>()('filesystem', fsWriteFileParams),
   'fs/createDirectory': answers<Nothing>()('filesystem', fsCreateDirectoryParams),
@@ -105,6 +112,7 @@ export const methods = {
   'fs/watch': answers<FsWatchResult>()('filesystem', fsWatchParams),
   'fs/unwatch': answers<Nothing>()('filesystem', fsUnwatchParams),
   'http/request': answers<HttpRequestResult>()('http', httpRequestParams),
+  'http/flow': answers<Nothing>()('http', httpFlowParams),
   'http/cancel': answers<HttpCancelResult>()('http', httpCancelParams),
 } satisfies Record<string, MethodSpec<unknown, unknown>>
 

@@ -7,6 +7,9 @@ export interface ProcessDescription {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly tty: boolean
+  readonly startToken: string | undefined
+  /** Whether what happens is sent as it happens. */
+  readonly push: boolean
 }
 
 /** A process as its session knows it: under the client's id, with the writes it has accepted. */

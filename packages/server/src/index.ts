@@ -1,4 +1,5 @@
 export { MAX_TTL_MS } from './expiry-queue.ts'
+export { connectInProcess, type InProcessOptions } from './in-process.ts'
 export { type Authenticator, capabilityToken, signedToken } from './listeners/authentication.ts'
 export { type ListenAddress, ListenAddressError, parseListenAddress } from './listeners/listen-address.ts'
 export { ListenError } from './listeners/listen-error.ts'

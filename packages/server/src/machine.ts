@@ -58,7 +58,7 @@ export class Machine {
       createSpillFile: () => spill.create(),
       onLoss: (cause) => warn(`output is being dropped: ${(cause as Error).message}`),
     })
-    return { host: new ProcessHost(logs), spill }
+    return { host: new ProcessHost(logs, { alone: !this.#options.inProcess }), spill }
   }
 
   #loadServices(): Services {

@@ -45,11 +45,12 @@ const routes: Routes = {
   'process/terminate': (call, params) => call.session.terminate(params),
   'process/resize': (call, params) => call.session.resize(params),
   'process/closeStdin': (call, params) => call.session.closeStdin(params),
-  'process/list': (call) => call.session.list(),
+  'process/list': (call, params) => call.session.list(params),
   'fs/watchMissing': (call, params) => call.services.files.watchMissing(params),
   'fs/watch': (call, params) => call.services.watches.watch(params),
   'fs/unwatch': (call, params) => call.services.watches.unwatch(params),
   'http/request': (call, params) => call.services.http.request(params),
+  'http/flow': (call, params) => call.services.http.flow(params),
   'http/cancel': (call, params) => call.services.http.cancel(params),
 }
 

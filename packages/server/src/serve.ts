@@ -24,6 +24,9 @@ const CAPABILITIES: Capabilities = {
   processTerminateGrace: true,
   processStartSize: true,
   sessionEnd: true,
+  processPull: true,
+  processStartToken: true,
+  sessionRetention: true,
   fsWatchMissing: true,
   fileWriteStreaming: true,
   fsRename: true,
@@ -34,10 +37,11 @@ const CAPABILITIES: Capabilities = {
   fsWatch: true,
   httpHeaderEnvVars: true,
   httpCancel: true,
+  httpFlow: true,
 }
 
 /** Which addresses `http/request` may reach. */
-export interface HttpAccess {
+interface HttpAccess {
   readonly mode: 'allow' | 'deny'
   readonly allow: readonly string[]
 }
@@ -56,6 +60,8 @@ export interface ServeOptions {
   readonly http: HttpAccess
   /** Starts another executor that only works on files. Without it this one is such a helper itself. */
   readonly fileHelper: readonly string[] | undefined
+  /** Part of another program, which has children of its own. */
+  readonly inProcess?: boolean
   readonly version: string
   readonly warn: (message: string) => void
 }
@@ -88,7 +94,8 @@ export async function serve(options: ServeOptions): Promise<Server> {
   }
 }
 
-class Executor {
+/** What clients connect to, whichever way they come. */
+export class Executor {
   readonly urls: string[] = []
   readonly #options: ServeOptions
   readonly #sessions: SessionRegistry
@@ -150,7 +157,11 @@ class Executor {
   }
 
   #environmentInfo(): EnvironmentInfo {
-    this.#info ??= environmentInfo(this.#options.version, CAPABILITIES)
+    const { version, detachedTtlMs } = this.#options
+    this.#info ??= {
+      ...environmentInfo(version, CAPABILITIES),
+      detachedTtlMs: Number.isFinite(detachedTtlMs) ? detachedTtlMs : null,
+    }
     return this.#info
   }
 

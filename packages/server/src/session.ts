@@ -52,8 +52,9 @@ export class Session {
   /** From now on events go to this sink. What came before is there to be read. */
   attach(sink: EventSink): void {
     this.#sink = sink
-    for (const [processId, { process }] of this.#processes) {
-      if (process.log.closedSeq === undefined) sink.follow(processId, process.log, process.log.nextSeq, { hold: true })
+    for (const [processId, { process, description }] of this.#processes) {
+      if (description.push && process.log.closedSeq === undefined)
+        sink.follow(processId, process.log, process.log.nextSeq, { hold: true })
     }
   }
 
@@ -68,6 +69,10 @@ export class Session {
     if (program === undefined) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
     if (this.#ended) throw new ProtocolError(ErrorCode.invalidRequest, 'the session has ended')
     const previous = this.#processes.get(processId)
+    // The answer to the first one was lost on its way: it has happened, and happens only once.
+    if (params.startToken !== undefined && previous?.description.startToken === params.startToken) {
+      return { processId, sandboxType: 'none' }
+    }
     if (previous && !previous.idIsFree) {
       throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} already exists`)
     }
@@ -84,18 +89,20 @@ export class Session {
     )
     this.#started = true
     if (previous) this.#forget(previous)
-    const hosted = new HostedProcess({ processId, argv: params.argv, cwd: params.cwd, tty: params.tty }, process)
+    const { argv, cwd, tty, startToken, push } = params
+    const hosted = new HostedProcess({ processId, argv, cwd, tty, startToken, push }, process)
     this.#processes.set(processId, hosted)
-    this.#sink?.follow(processId, process.log, 1)
+    if (params.push) this.#sink?.follow(processId, process.log, 1)
     void process.closed.then(() => this.#keepReceipt(hosted))
     return { processId, sandboxType: 'none' }
   }
 
   async read(params: Params<'process/read'>, context: ReadContext): Promise<Result<'process/read'>> {
-    const { log } = this.#find(params.processId).process
+    const { process, description } = this.#find(params.processId)
+    const { log } = process
     const result = await readOutput(log, params, context)
     if (context.signal.aborted) return result
-    if (params.maxBytes === undefined && result.nextSeq < log.nextSeq) {
+    if (description.push && params.maxBytes === undefined && result.nextSeq < log.nextSeq) {
       this.#sink?.rewind(params.processId, log, result.nextSeq)
     }
     this.#sink?.continueFrom(params.processId, result.nextSeq)
@@ -140,8 +147,11 @@ export class Session {
     return {}
   }
 
-  list(): Result<'process/list'> {
-    return { processes: [...this.#processes.values()].map((hosted) => hosted.summary()) }
+  list({ processId }: Params<'process/list'>): Result<'process/list'> {
+    const wanted = [...this.#processes.values()].filter(
+      ({ description }) => processId === undefined || description.processId === processId,
+    )
+    return { processes: wanted.map((hosted) => hosted.summary()) }
   }
 
   /** Kills what runs and forgets the rest. */

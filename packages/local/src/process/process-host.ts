@@ -26,17 +26,20 @@ export interface Guard {
 /** Starts processes on this machine, and ends them all when it is closed. */
 export class ProcessHost {
   readonly #logs: LogStore
+  readonly #alone: boolean
   readonly #processes = new Set<LocalProcess>()
   /** Made for the first process: many a server is started long before it is used. */
   #machinery: { limit: OpenFileLimit; watchdog: Watchdog; tree: ProcessTree } | undefined
 
-  constructor(logs: LogStore) {
+  /** `alone`: every child of this process is one of ours. */
+  constructor(logs: LogStore, { alone = true } = {}) {
     this.#logs = logs
+    this.#alone = alone
   }
 
   /** Throws an `ExecError` if there is no process in the end. */
   start({ terminal, environment, ...rest }: StartOptions, owner: object): LocalProcess {
-    this.#machinery ??= createMachinery()
+    this.#machinery ??= createMachinery(this.#alone)
     const { limit, tree } = this.#machinery
     const request = { ...rest, env: childEnvironment(environment, process.env) }
     const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout')
@@ -56,7 +59,7 @@ export class ProcessHost {
 
   /** Looks after a child that leads a group and was started by somebody else: it ends with us, and its own with it. */
   guard(pid: number): Guard {
-    this.#machinery ??= createMachinery()
+    this.#machinery ??= createMachinery(this.#alone)
     const { tree } = this.#machinery
     tree.add(pid, this)
     return { kill: () => tree.killTree(pid), release: () => tree.remove(pid) }
@@ -78,7 +81,7 @@ export class ProcessHost {
   }
 }
 
-function createMachinery() {
+function createMachinery(alone: boolean) {
   const watchdog = new Watchdog()
-  return { limit: new OpenFileLimit(), watchdog, tree: new ProcessTree(watchdog) }
+  return { limit: new OpenFileLimit(), watchdog, tree: new ProcessTree(watchdog, { alone }) }
 }

@@ -33,6 +33,7 @@ export interface SessionObserver {
  */
 export class ProcessTree {
   readonly #observer: SessionObserver
+  readonly #alone: boolean
   /** Children that Bun waits for, each of which leads a session of its own, and on whose behalf they run. */
   readonly #leaders = new Map<number, Owner>()
   /** Children that we have inherited. */
@@ -42,8 +43,10 @@ export class ProcessTree {
   #timer: ReturnType<typeof setTimeout> | undefined
   #nextSweep = Number.POSITIVE_INFINITY
 
-  constructor(observer: SessionObserver) {
+  /** Not alone: other children of this process, and their orphans, are somebody else's business. */
+  constructor(observer: SessionObserver, { alone }: { alone: boolean }) {
     this.#observer = observer
+    this.#alone = alone
     becomeSubreaper()
   }
 
@@ -139,13 +142,17 @@ export class ProcessTree {
     this.#timer.unref()
   }
 
+  #isOurs({ session }: Relative): boolean {
+    return this.#leaders.has(session) || this.#leaderless.has(session)
+  }
+
   /** Takes in new orphans, reaps those that have ended, and notices when a session has nobody left. */
   #sweep(): void {
     // Those that we have inherited are the main thread's, as are those that Bun has started.
     for (const pid of childrenOfThread(process.pid, process.pid)) {
       if (this.#leaders.has(pid) || this.#orphans.has(pid) || pid === this.#observer.pid) continue
       const orphan = look(pid)
-      if (!orphan) continue
+      if (!orphan || !(this.#alone || this.#isOurs(orphan))) continue
       this.#orphans.set(pid, orphan)
       if (!this.#leaders.has(orphan.session) && !this.#leaderless.has(orphan.session)) {
         this.#observer.watch(orphan.session)

@@ -10,6 +10,11 @@ export interface Capabilities {
   processTerminateGrace?: boolean
   processStartSize?: boolean
   sessionEnd?: boolean
+  /** `push: false` at the start of a process. */
+  processPull?: boolean
+  processStartToken?: boolean
+  /** `environmentInfo` says how long a session is kept. */
+  sessionRetention?: boolean
   fsWatchMissing?: boolean
   fileWriteStreaming?: boolean
   fsRename?: boolean
@@ -22,6 +27,7 @@ export interface Capabilities {
   /** A header of `http/request` may take its value from the executor's environment. */
   httpHeaderEnvVars?: boolean
   httpCancel?: boolean
+  httpFlow?: boolean
 }
 
 export interface EnvironmentInfo {
@@ -36,6 +42,8 @@ export interface EnvironmentInfo {
   prependPathDirs: PathUri[]
   platformOs: 'linux' | 'macos'
   capabilities: Capabilities
+  /** How long a session outlives its connection, in milliseconds; null: for ever. With `sessionRetention`. */
+  detachedTtlMs?: number | null
 }
 
 export interface EnvironmentStatusResult {

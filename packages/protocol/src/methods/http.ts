@@ -22,6 +22,9 @@ export interface HttpRequestResult {
   bodyBase64: string
 }
 
+/** Extension `httpFlow`: whether a streamed body is sent as it comes, or waits. */
+export const httpFlowParams = object({ requestId: string, push: boolean })
+
 /** Extension `httpCancel`. */
 export const httpCancelParams = object({ requestId: string })
 

@@ -48,6 +48,10 @@ export const processStartParams = object({
   metadata: optional(object({ toolCallId: optional(string) })),
   /** Extension `processStartSize`: the terminal's size from the first moment, instead of 80 by 24. */
   size: optional(terminalSize),
+  /** Extension `processStartToken`: a start that is repeated with the same id and token has happened already. */
+  startToken: optional(string),
+  /** Extension `processPull`: false if the client will read what happens, and nothing is to be sent by itself. */
+  push: withDefault(boolean, true),
 })
 export type ProcessStartParams = Decoded<typeof processStartParams>
 
@@ -105,6 +109,10 @@ export interface ProcessTerminateResult {
 }
 
 export const processResizeParams = object({ processId: string, cols: dimension, rows: dimension })
+
+/** One process, if it is named. */
+export const processListParams: Schema<{ processId: string | undefined }> = (value) =>
+  object({ processId: optional(string) })(value ?? {})
 
 export const processCloseStdinParams = object({ processId: string })
 

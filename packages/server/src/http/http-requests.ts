@@ -17,6 +17,8 @@ export interface HttpOptions {
 interface Active {
   readonly requestId: string
   readonly abort: AbortController
+  /** Resolves when the client wants more; undefined if it does now. */
+  held: PromiseWithResolvers<void> | undefined
 }
 
 /** The HTTP requests of one connection. They end with it. */
@@ -43,7 +45,7 @@ export class HttpRequests {
       }
       this.#streams.add(requestId)
     }
-    const active: Active = { requestId, abort: new AbortController() }
+    const active: Active = { requestId, abort: new AbortController(), held: undefined }
     this.#active.add(active)
     let streaming = false
     try {
@@ -60,14 +62,32 @@ export class HttpRequests {
     }
   }
 
+  flow({ requestId, push }: Params<'http/flow'>): Result<'http/flow'> {
+    for (const active of this.#active) {
+      if (active.requestId !== requestId) continue
+      if (!push) active.held ??= Promise.withResolvers()
+      else {
+        active.held?.resolve()
+        active.held = undefined
+      }
+    }
+    return {}
+  }
+
   cancel({ requestId }: Params<'http/cancel'>): Result<'http/cancel'> {
     const found = [...this.#active].filter((active) => active.requestId === requestId)
-    for (const { abort } of found) abort.abort(new Error('cancelled by the client'))
+    for (const active of found) {
+      active.abort.abort(new Error('cancelled by the client'))
+      active.held?.resolve()
+    }
     return { cancelled: found.length > 0 }
   }
 
   close(): void {
-    for (const { abort } of this.#active) abort.abort(new Error('the connection is gone'))
+    for (const { abort, held } of this.#active) {
+      abort.abort(new Error('the connection is gone'))
+      held?.resolve()
+    }
   }
 
   async #start(params: HttpRequestParams, signal: AbortSignal): Promise<HttpResponse> {
@@ -100,6 +120,7 @@ export class HttpRequests {
     try {
       for (let piece = await response.read(); piece; piece = await response.read()) {
         for (let at = 0; at < piece.length; at += limits.httpDeltaBytes) {
+          await active.held?.promise
           await room()
           // The end of a cancelled request follows at once, not what was read before.
           if (active.abort.signal.aborted) break

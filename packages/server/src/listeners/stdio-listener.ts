@@ -1,6 +1,6 @@
 import { limits } from '@waldo/protocol'
 import { LineSplitter } from '@waldo/rpc'
-import type { Wire, WireEvents } from '../wire.ts'
+import { CloseCode, type Wire, type WireEvents } from '../wire.ts'
 
 /** Serves one client on standard input and output, a message a line. Resolves when the client is gone. */
 export async function serveStdio(connect: (wire: Wire) => WireEvents, warn: (message: string) => void): Promise<void> {
@@ -24,7 +24,7 @@ export async function serveStdio(connect: (wire: Wire) => WireEvents, warn: (mes
     if (last !== undefined && wire.open) events.received(last)
   } catch (error) {
     // A line that is too long or not UTF-8: what follows cannot be trusted to start where a message starts.
-    wire.close(0, (error as Error).message)
+    wire.close(CloseCode.protocolError, (error as Error).message)
   }
   await wire.flush()
   events.closed()
@@ -85,8 +85,8 @@ class StdioWire implements Wire {
   }
 
   /** There is no way to say goodbye on a pipe but to end it. */
-  close(_code: number, reason: string): void {
-    if (reason !== '') this.#warn(`closing stdio: ${reason}`)
+  close(code: number, reason: string): void {
+    if (code !== CloseCode.normal && reason !== '') this.#warn(`closing stdio: ${reason}`)
     this.terminate()
   }
 

@@ -1,0 +1,267 @@
+import { type CallOptions, type EnvironmentStatus, ExecError } from '@waldo/environment'
+import { ErrorCode } from '@waldo/protocol'
+import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
+import { fromWireError } from './from-wire-error.ts'
+import { type ConnectOptions, type LiveConnection, openConnection } from './live-connection.ts'
+import { abortable, sleep } from './sleep.ts'
+
+/** How long to try if the server does not say how long it keeps a session: less than the reference's 30 s. */
+const RECOVERY_MS = 25_000
+const FIRST_PAUSE_MS = 100
+const MAX_PAUSE_MS = 5_000
+
+export interface SessionOptions extends ConnectOptions {
+  /** Whether somebody can come back to a session whose connection was lost. Not on standard input and output. */
+  readonly resumable: boolean
+}
+
+/** What has a part in a session: told when it goes on after a cut, and when it is lost. */
+export interface Participant {
+  /** On the new connection, before anybody else uses it. */
+  resumed(live: LiveConnection): Promise<void>
+  /** The wire is cut; whether the session goes on is not known yet. */
+  cut?(error: ExecError): void
+  lost(error: ExecError): void
+}
+
+export interface SessionCallOptions extends CallOptions {
+  /** Whether doing it twice is the same as doing it once: then a cut is nobody's business. */
+  readonly resend?: boolean
+  /** The session that it makes sense in, and no other. */
+  readonly sessionId?: string
+}
+
+type State =
+  | { readonly kind: 'idle' }
+  | { readonly kind: 'connecting'; readonly attempt: Promise<LiveConnection> }
+  | { readonly kind: 'ready'; readonly live: LiveConnection }
+  | {
+      readonly kind: 'recovering'
+      readonly attempt: Promise<LiveConnection>
+      readonly since: Date
+      readonly error: ExecError
+    }
+  | { readonly kind: 'failed'; readonly error: ExecError; readonly retryable: boolean }
+  | { readonly kind: 'closed' }
+
+/** One session on an executor: connected when it is first needed, and again whenever the wire was cut. */
+export class ExecSession {
+  readonly #options: SessionOptions
+  readonly #participants = new Set<Participant>()
+  readonly #routes = new Map<string, (method: string, params: never) => void>()
+  readonly #listeners = new Set<(status: EnvironmentStatus) => void>()
+  readonly #closing = new AbortController()
+  #state: State = { kind: 'idle' }
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  get status(): EnvironmentStatus {
+    const state = this.#state
+    switch (state.kind) {
+      case 'recovering':
+        return { state: 'recovering', since: state.since, error: state.error }
+      case 'failed':
+        return { state: 'failed', error: state.error }
+      default:
+        return { state: state.kind }
+    }
+  }
+
+  onStatus(listener: (status: EnvironmentStatus) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Takes part until the returned function is called. */
+  join(participant: Participant): () => void {
+    this.#participants.add(participant)
+    return () => this.#participants.delete(participant)
+  }
+
+  /** Hands on the notifications about one thing. */
+  route(key: string, handler: (method: string, params: never) => void): () => void {
+    this.#routes.set(key, handler)
+    return () => {
+      if (this.#routes.get(key) === handler) this.#routes.delete(key)
+    }
+  }
+
+  /** Connects if need be, or waits until we are back. All callers share one attempt. */
+  async live({ signal }: CallOptions = {}): Promise<LiveConnection> {
+    const state = this.#state
+    switch (state.kind) {
+      case 'ready':
+        return state.live
+      case 'connecting':
+      case 'recovering':
+        return await abortable(state.attempt, signal)
+      case 'closed':
+        throw new ExecError('CLOSED', `${this.name} was closed`)
+      case 'failed':
+        if (!state.retryable) throw state.error
+        return await abortable(this.#connect(), signal)
+      case 'idle':
+        return await abortable(this.#connect(), signal)
+    }
+  }
+
+  async call(method: string, params: unknown, options: SessionCallOptions = {}): Promise<unknown> {
+    const { signal, resend = false, sessionId } = options
+    for (;;) {
+      // A new session would be of no use.
+      if (sessionId !== undefined && this.#state.kind === 'failed') throw this.#state.error
+      const { peer, ...live } = await this.live({ signal })
+      if (sessionId !== undefined && live.sessionId !== sessionId) {
+        throw new ExecError('SESSION_LOST', `${this.name} has lost the session that this belonged to`)
+      }
+      try {
+        return await peer.call(method, params, signal)
+      } catch (error) {
+        if (error instanceof ConnectionClosedError && resend && this.#mayGoOn()) continue
+        throw fromWireError(error, method)
+      }
+    }
+  }
+
+  /** Ends the session and everything in it. */
+  async close(): Promise<void> {
+    const state = this.#state
+    if (state.kind === 'closed') return
+    if (state.kind === 'ready' && state.live.info.capabilities?.sessionEnd) {
+      // Best effort: a connection that is lost now takes the session with it when its time is up.
+      await state.live.peer.call('session/end', {}, AbortSignal.timeout(2000)).catch(() => {})
+    }
+    const error = new ExecError('CLOSED', `${this.name} was closed`)
+    this.#enter({ kind: 'closed' })
+    this.#closing.abort(error)
+    this.#lose(error)
+    if (state.kind === 'ready') await state.live.transport.close()
+  }
+
+  #mayGoOn(): boolean {
+    return this.#state.kind === 'recovering' || this.#state.kind === 'ready'
+  }
+
+  #connect(): Promise<LiveConnection> {
+    const attempt = this.#open(null).then(
+      (live) => this.#use(live),
+      (cause) => {
+        const error = this.#connectError(cause)
+        if (this.#state.kind !== 'closed') this.#enter({ kind: 'failed', error, retryable: isRetryable(cause) })
+        throw error
+      },
+    )
+    this.#enter({ kind: 'connecting', attempt })
+    return attempt
+  }
+
+  async #open(resumeSessionId: string | null): Promise<LiveConnection> {
+    const { signal } = this.#closing
+    let opened: LiveConnection | undefined
+    const events = {
+      notified: (method: string, params: unknown) => this.#notified(method, params),
+      closed: (reason: string) => {
+        if (opened) this.#cut(opened, reason)
+      },
+    }
+    opened = await openConnection(this.#options, resumeSessionId, events, signal)
+    if (!signal.aborted) return opened
+    void opened.transport.close()
+    throw signal.reason
+  }
+
+  #use(live: LiveConnection): LiveConnection {
+    this.#enter({ kind: 'ready', live })
+    // It may have ended before it was in use.
+    const { closedReason } = live.peer
+    if (closedReason !== undefined) this.#cut(live, closedReason)
+    return live
+  }
+
+  #cut(live: LiveConnection, reason: string): void {
+    const state = this.#state
+    // Of an earlier connection, or of one that is not in use yet: whoever is making it learns of it by itself.
+    if (state.kind !== 'ready' || state.live !== live) return
+    const error = new ExecError('DISCONNECTED', `the connection to ${this.name} was lost: ${reason}`)
+    for (const participant of [...this.#participants]) participant.cut?.(error)
+    if (!this.#options.resumable) {
+      this.#enter({ kind: 'failed', error, retryable: true })
+      this.#lose(error)
+      return
+    }
+    const attempt = this.#recover(live).then(
+      (next) => this.#use(next),
+      (cause) => {
+        const why = `${error.message}; the session could not be taken up again: ${(cause as Error).message}`
+        const lost =
+          this.#state.kind === 'closed' ? (cause as ExecError) : new ExecError('SESSION_LOST', why, { cause })
+        if (this.#state.kind !== 'closed') this.#enter({ kind: 'failed', error: lost, retryable: true })
+        this.#lose(lost)
+        throw lost
+      },
+    )
+    // Nobody may be waiting for it.
+    attempt.catch(() => {})
+    this.#enter({ kind: 'recovering', attempt, since: new Date(), error })
+  }
+
+  async #recover({ sessionId, info }: LiveConnection): Promise<LiveConnection> {
+    const { signal } = this.#closing
+    const retention = info.capabilities?.sessionRetention ? (info.detachedTtlMs ?? Number.POSITIVE_INFINITY) : undefined
+    const deadline = performance.now() + (retention ?? RECOVERY_MS)
+    for (let pause = FIRST_PAUSE_MS; ; pause = retention === undefined ? pause : Math.min(pause * 1.5, MAX_PAUSE_MS)) {
+      try {
+        const live = await this.#open(sessionId)
+        await Promise.all([...this.#participants].map((participant) => participant.resumed(live)))
+        return live
+      } catch (error) {
+        if (signal.aborted || !isRetryable(error) || performance.now() + pause > deadline) throw error
+      }
+      await sleep(pause, signal)
+    }
+  }
+
+  #notified(method: string, params: unknown): void {
+    const key = keyOf(method, (params ?? {}) as Record<string, unknown>)
+    if (key !== undefined) this.#routes.get(key)?.(method, params as never)
+  }
+
+  #lose(error: ExecError): void {
+    for (const participant of [...this.#participants]) participant.lost(error)
+    this.#participants.clear()
+    this.#routes.clear()
+  }
+
+  #connectError(cause: unknown): ExecError {
+    if (ExecError.is(cause)) return cause
+    return new ExecError('CONNECT_FAILED', `cannot connect to ${this.name}: ${(cause as Error).message}`, { cause })
+  }
+
+  #enter(state: State): void {
+    if (this.#state.kind === 'closed') return
+    this.#state = state
+    const { status } = this
+    for (const listener of [...this.#listeners]) listener(status)
+  }
+}
+
+/** What notifications are about, as `route` names it. */
+function keyOf(method: string, { processId, requestId, watchId }: Record<string, unknown>): string | undefined {
+  if (method.startsWith('process/')) return `process ${processId}`
+  if (method === 'http/request/bodyDelta') return `http ${requestId}`
+  if (method === 'fs/changed') return `watch ${watchId}`
+  return undefined
+}
+
+/** Whether another attempt may do better: anything but an answer that says no. */
+function isRetryable(error: unknown): boolean {
+  if (error instanceof RemoteError) return error.code === ErrorCode.sessionAttached
+  if (ExecError.is(error)) return error.code === 'CONNECT_FAILED' || error.code === 'DISCONNECTED'
+  return (error as { retryable?: boolean }).retryable !== false
+}

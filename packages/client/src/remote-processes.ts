@@ -1,0 +1,171 @@
+import {
+  type CallOptions,
+  ExecError,
+  type Process,
+  type ProcessEvent,
+  type Processes,
+  type StartOptions,
+} from '@waldo/environment'
+import {
+  decodeBase64,
+  type EnvironmentInfo,
+  type EnvPolicy,
+  type ProcessExited,
+  type ProcessListResult,
+  type ProcessOutput,
+  type ProcessReadResult,
+  type ProcessSummary,
+} from '@waldo/protocol'
+import { RemoteError } from '@waldo/rpc'
+import { toPathUri } from './environment-path.ts'
+import type { EventSource } from './event-source.ts'
+import type { ExecSession, SessionCallOptions } from './exec-session.ts'
+import type { LiveConnection } from './live-connection.ts'
+import { eventsOfPage } from './page-events.ts'
+import { PulledEvents } from './pulled-events.ts'
+import { PushedEvents } from './pushed-events.ts'
+import { RemoteProcess } from './remote-process.ts'
+
+/** Everything that the executor has, but for what looks like a secret. */
+const DEFAULT_POLICY: EnvPolicy = {
+  inherit: 'all',
+  ignoreDefaultExcludes: false,
+  exclude: [],
+  set: {},
+  includeOnly: [],
+}
+
+export class RemoteProcesses implements Processes {
+  readonly #session: ExecSession
+  readonly #cwd: string | undefined
+
+  /** `cwd` is where processes start if nothing else is said. */
+  constructor(session: ExecSession, cwd: string | undefined) {
+    this.#session = session
+    this.#cwd = cwd
+  }
+
+  async start(argv: readonly string[], options: StartOptions = {}): Promise<Process> {
+    const { sessionId, info } = await this.#session.live(options)
+    const id = options.id ?? crypto.randomUUID()
+    const call = this.#callsWithin(sessionId)
+    const { source, stop } = this.#listen(id, info, call)
+    try {
+      const canRepeat = info.capabilities?.processStartToken === true
+      await call('process/start', this.#params(id, argv, options, info), { signal: options.signal, resend: canRepeat })
+    } catch (error) {
+      stop()
+      // Whether it runs is not known; it must not run on without anybody who knows of it.
+      if (ExecError.is(error, 'DISCONNECTED') || options.signal?.aborted) {
+        void call('process/terminate', { processId: id }, { resend: true }).catch(() => {})
+      }
+      throw error
+    }
+    return new RemoteProcess({ id, argv, source, call, hasList: info.capabilities?.processList === true })
+  }
+
+  async list(options: CallOptions = {}): Promise<ProcessSummary[]> {
+    const result = await this.#session.call('process/list', {}, { ...options, resend: true })
+    return (result as ProcessListResult).processes
+  }
+
+  #params(id: string, argv: readonly string[], options: StartOptions, info: EnvironmentInfo): object {
+    const { capabilities } = info
+    const size = typeof options.tty === 'object' ? options.tty : undefined
+    if (size && !capabilities?.processStartSize) {
+      throw new ExecError('UNSUPPORTED', 'this executor cannot start a terminal of a given size; resize it afterwards')
+    }
+    const cwd = options.cwd ?? this.#cwd ?? info.cwd
+    if (cwd === undefined) throw new ExecError('REFUSED', 'say in which directory to start: the executor names none')
+    return {
+      processId: id,
+      argv,
+      cwd: toPathUri(cwd),
+      env: options.env ?? {},
+      envPolicy: options.envPolicy ?? DEFAULT_POLICY,
+      tty: options.tty !== undefined && options.tty !== false,
+      pipeStdin: options.stdin ?? false,
+      arg0: options.arg0,
+      sandbox: options.sandbox,
+      ...(options.toolCallId !== undefined && { metadata: { toolCallId: options.toolCallId } }),
+      ...(size && { size }),
+      ...(capabilities?.processStartToken && { startToken: crypto.randomUUID() }),
+      ...(capabilities?.processPull && { push: false }),
+    }
+  }
+
+  /** A process belongs to its session: in another one its id means nothing, or something else. */
+  #callsWithin(sessionId: string) {
+    return async (method: string, params: object, options: SessionCallOptions): Promise<unknown> =>
+      await this.#session.call(method, params, { ...options, sessionId })
+  }
+
+  #listen(
+    id: string,
+    info: EnvironmentInfo,
+    call: (method: string, params: object, options: SessionCallOptions) => Promise<unknown>,
+  ): { source: EventSource; stop: () => void } {
+    if (info.capabilities?.processPull) {
+      const source = new PulledEvents(
+        async (question, options) =>
+          (await call(
+            'process/read',
+            { processId: id, ...question },
+            { ...options, resend: true },
+          )) as ProcessReadResult,
+      )
+      return { source, stop: () => {} }
+    }
+    return this.#listenToPushes(id)
+  }
+
+  #listenToPushes(id: string): { source: EventSource; stop: () => void } {
+    const source = new PushedEvents((hold) => this.#hold(hold))
+    const unroute = this.#session.route(`process ${id}`, (method, params) => {
+      source.add(eventOf(method, params))
+      if (source.isClosed) stop()
+    })
+    const leave = this.#session.join({
+      resumed: (live) => recover(id, source, live),
+      lost: (error) => source.lost(error),
+    })
+    const stop = () => {
+      unroute()
+      leave()
+    }
+    return { source, stop }
+  }
+
+  #hold(hold: boolean): void {
+    void this.#session.live().then(
+      ({ transport }) => (hold ? transport.pauseReading?.() : transport.resumeReading?.()),
+      () => {}, // A connection that is lost holds nobody.
+    )
+  }
+}
+
+function eventOf(method: string, params: ProcessOutput & ProcessExited): ProcessEvent {
+  const { seq } = params
+  switch (method) {
+    case 'process/output':
+      return { type: 'output', seq, stream: params.stream, data: decodeBase64(params.chunk) }
+    case 'process/exited':
+      return { type: 'exited', seq, exitCode: params.exitCode, sandboxDenied: params.sandboxDenied }
+    default:
+      return { type: 'closed', seq }
+  }
+}
+
+/** Fetches what happened while the wire was cut, as far as the executor still has it. */
+async function recover(processId: string, source: PushedEvents, { peer }: LiveConnection): Promise<void> {
+  try {
+    const page = (await peer.call('process/read', { processId, afterSeq: source.last, waitMs: 0 })) as ProcessReadResult
+    for (const event of [...eventsOfPage(page, source.last, source.exitSeen)]) source.add(event)
+  } catch (error) {
+    const gone = error instanceof RemoteError || (error as Error).message.includes('no longer kept')
+    if (!gone) throw error
+    const why = `failed to recover process ${processId}: ${(error as Error).message}`
+    source.lost(new ExecError('PROCESS_LOST', why, { cause: error }))
+    void peer.call('process/terminate', { processId }).catch(() => {})
+  }
+}

@@ -1,0 +1,31 @@
+import type { CommandTransport, Environment, RuntimePaths, UrlTransport } from '@waldo/environment'
+import { environmentFactory } from './environment-factory.ts'
+
+/** An address, an address with a token, or a command that talks on its standard input and output. */
+export type ConnectTarget =
+  | string
+  | Omit<UrlTransport, 'kind'>
+  | (Pick<CommandTransport, 'program'> & Partial<Omit<CommandTransport, 'kind' | 'program'>>)
+
+export interface EnvironmentSettings {
+  readonly id?: string | undefined
+  /** Where processes start if nothing else is said. */
+  readonly cwd?: string | undefined
+}
+
+/** An executor somewhere. Nothing is opened before it is used. */
+export function connect(target: ConnectTarget, { id = 'remote', cwd }: EnvironmentSettings = {}): Environment {
+  if (typeof target === 'string') return environmentFactory.create(id, { kind: 'url', url: target }, { cwd })
+  if ('url' in target) return environmentFactory.create(id, { kind: 'url', ...target }, { cwd })
+  const command = { args: [], env: {}, ...target, kind: 'command' as const }
+  return environmentFactory.create(id, command, { cwd })
+}
+
+/** This machine. */
+export function local({
+  id = 'local',
+  cwd,
+  runtime,
+}: EnvironmentSettings & { runtime?: RuntimePaths } = {}): Environment {
+  return environmentFactory.create(id, { kind: 'local' }, { cwd, runtime })
+}
