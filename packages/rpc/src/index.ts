@@ -9,3 +9,9 @@ export {
   parseMessage,
   type Request,
 } from './message.ts'
+export { ConnectionClosedError, Peer, type PeerEvents, RemoteError } from './peer.ts'
+export type { Connect, Transport, TransportEvents } from './transport.ts'
+export { type CloseReason, encodeClosePayload } from './websocket/close-payload.ts'
+export { FrameError } from './websocket/frame-error.ts'
+export { type FrameEvents, FrameReader, Opcode } from './websocket/frame-reader.ts'
+export { decodeUtf8 } from './websocket/utf8.ts'
