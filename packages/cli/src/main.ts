@@ -9,6 +9,9 @@ Usage: waldo <command> [options]
 
 Commands:
   serve    Run commands for clients on this machine
+  run      Run a command in an environment: here, or on another machine
+  cp       Copy files from and to environments
+  env      List, check and configure environments
 
 Options:
   -h, --help       Show this help; waldo <command> --help shows a command's own
@@ -20,6 +23,12 @@ async function main([command, ...args]: string[]): Promise<number> {
   switch (command) {
     case 'serve':
       return serveCommand(args)
+    case 'run':
+      return (await import('./commands/run.ts')).runCommand(args)
+    case 'cp':
+      return (await import('./commands/cp.ts')).cpCommand(args)
+    case 'env':
+      return (await import('./commands/env.ts')).envCommand(args)
     case 'file-helper':
       return (await import('./commands/file-helper.ts')).fileHelperCommand()
     case undefined:

@@ -9,6 +9,8 @@ import { abortable, sleep } from './sleep.ts'
 const RECOVERY_MS = 25_000
 const FIRST_PAUSE_MS = 100
 const MAX_PAUSE_MS = 5_000
+/** For the executor to end what we leave behind. */
+const GOODBYE_MS = 2_000
 
 export interface SessionOptions extends ConnectOptions {
   /** Whether somebody can come back to a session whose connection was lost. Not on standard input and output. */
@@ -18,10 +20,12 @@ export interface SessionOptions extends ConnectOptions {
 /** What has a part in a session: told when it goes on after a cut, and when it is lost. */
 export interface Participant {
   /** On the new connection, before anybody else uses it. */
-  resumed(live: LiveConnection): Promise<void>
+  resumed?(live: LiveConnection): Promise<void>
   /** The wire is cut; whether the session goes on is not known yet. */
   cut?(error: ExecError): void
   lost(error: ExecError): void
+  /** We are leaving an executor that cannot end a session by itself. */
+  leaving?(live: LiveConnection, signal: AbortSignal): Promise<unknown>
 }
 
 export interface SessionCallOptions extends CallOptions {
@@ -34,15 +38,17 @@ export interface SessionCallOptions extends CallOptions {
 type State =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting'; readonly attempt: Promise<LiveConnection> }
-  | { readonly kind: 'ready'; readonly live: LiveConnection }
+  | { readonly kind: 'ready'; readonly live: LiveConnection; readonly since: number }
   | {
       readonly kind: 'recovering'
       readonly attempt: Promise<LiveConnection>
       readonly since: Date
       readonly error: ExecError
     }
-  | { readonly kind: 'failed'; readonly error: ExecError; readonly retryable: boolean }
+  | { readonly kind: 'failed'; readonly error: ExecError }
   | { readonly kind: 'closed' }
+
+type Ready = State & { kind: 'ready' }
 
 /** One session on an executor: connected when it is first needed, and again whenever the wire was cut. */
 export class ExecSession {
@@ -50,8 +56,10 @@ export class ExecSession {
   readonly #participants = new Set<Participant>()
   readonly #routes = new Map<string, (method: string, params: never) => void>()
   readonly #listeners = new Set<(status: EnvironmentStatus) => void>()
+  readonly #holders = new Set<object>()
   readonly #closing = new AbortController()
   #state: State = { kind: 'idle' }
+  #closed: Promise<void> | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -92,8 +100,19 @@ export class ExecSession {
     }
   }
 
+  /** As long as anybody holds the connection, nothing more is taken in, whoever it is for. */
+  hold(holder: object, hold: boolean): void {
+    if (hold) this.#holders.add(holder)
+    else this.#holders.delete(holder)
+    if (this.#state.kind !== 'ready') return
+    const { transport } = this.#state.live
+    if (this.#holders.size > 0) transport.pauseReading?.()
+    else transport.resumeReading?.()
+  }
+
   /** Connects if need be, or waits until we are back. All callers share one attempt. */
   async live({ signal }: CallOptions = {}): Promise<LiveConnection> {
+    signal?.throwIfAborted()
     const state = this.#state
     switch (state.kind) {
       case 'ready':
@@ -102,10 +121,8 @@ export class ExecSession {
       case 'recovering':
         return await abortable(state.attempt, signal)
       case 'closed':
-        throw new ExecError('CLOSED', `${this.name} was closed`)
+        throw this.#closedError()
       case 'failed':
-        if (!state.retryable) throw state.error
-        return await abortable(this.#connect(), signal)
       case 'idle':
         return await abortable(this.#connect(), signal)
     }
@@ -116,36 +133,50 @@ export class ExecSession {
     for (;;) {
       // A new session would be of no use.
       if (sessionId !== undefined && this.#state.kind === 'failed') throw this.#state.error
-      const { peer, ...live } = await this.live({ signal })
+      const live = this.#state.kind === 'ready' ? this.#state.live : await this.live({ signal })
       if (sessionId !== undefined && live.sessionId !== sessionId) {
         throw new ExecError('SESSION_LOST', `${this.name} has lost the session that this belonged to`)
       }
       try {
-        return await peer.call(method, params, signal)
+        return await live.peer.call(method, params, signal)
       } catch (error) {
-        if (error instanceof ConnectionClosedError && resend && this.#mayGoOn()) continue
-        throw fromWireError(error, method)
+        if (!(error instanceof ConnectionClosedError)) throw fromWireError(error, method)
+        const { kind } = this.status.state === 'closed' ? { kind: 'closed' } : this.#state
+        if (kind === 'closed') throw this.#closedError()
+        if (!resend || (kind !== 'recovering' && kind !== 'ready')) throw fromWireError(error, method)
       }
     }
   }
 
   /** Ends the session and everything in it. */
-  async close(): Promise<void> {
-    const state = this.#state
-    if (state.kind === 'closed') return
-    if (state.kind === 'ready' && state.live.info.capabilities?.sessionEnd) {
-      // Best effort: a connection that is lost now takes the session with it when its time is up.
-      await state.live.peer.call('session/end', {}, AbortSignal.timeout(2000)).catch(() => {})
-    }
-    const error = new ExecError('CLOSED', `${this.name} was closed`)
-    this.#enter({ kind: 'closed' })
-    this.#closing.abort(error)
-    this.#lose(error)
-    if (state.kind === 'ready') await state.live.transport.close()
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
   }
 
-  #mayGoOn(): boolean {
-    return this.#state.kind === 'recovering' || this.#state.kind === 'ready'
+  async #close(): Promise<void> {
+    const state = this.#state
+    const participants = [...this.#participants]
+    const error = this.#closedError()
+    // First of all: the executor hangs up when the session has ended, which is no cut.
+    this.#enter({ kind: 'closed' })
+    this.#closing.abort(error)
+    if (state.kind === 'ready') state.live.peer.abandon(error.message)
+    this.#lose(error)
+    if (state.kind === 'ready') await this.#sayGoodbye(state.live, participants)
+    // What is being opened is closed again before this settles.
+    if ('attempt' in state) await state.attempt.catch(() => {})
+  }
+
+  async #sayGoodbye(live: LiveConnection, participants: readonly Participant[]): Promise<void> {
+    const { peer, transport, info } = live
+    transport.resumeReading?.()
+    const signal = AbortSignal.timeout(GOODBYE_MS)
+    // Best effort: what cannot be told now goes with the session when its time is up.
+    await (info.capabilities?.sessionEnd
+      ? peer.call('session/end', {}, signal).catch(() => {})
+      : Promise.allSettled(participants.map((participant) => participant.leaving?.(live, signal))))
+    await transport.close()
   }
 
   #connect(): Promise<LiveConnection> {
@@ -153,7 +184,7 @@ export class ExecSession {
       (live) => this.#use(live),
       (cause) => {
         const error = this.#connectError(cause)
-        if (this.#state.kind !== 'closed') this.#enter({ kind: 'failed', error, retryable: isRetryable(cause) })
+        this.#enter({ kind: 'failed', error })
         throw error
       },
     )
@@ -172,12 +203,13 @@ export class ExecSession {
     }
     opened = await openConnection(this.#options, resumeSessionId, events, signal)
     if (!signal.aborted) return opened
-    void opened.transport.close()
+    await opened.transport.close()
     throw signal.reason
   }
 
   #use(live: LiveConnection): LiveConnection {
-    this.#enter({ kind: 'ready', live })
+    this.#enter({ kind: 'ready', live, since: performance.now() })
+    if (this.#holders.size > 0) live.transport.pauseReading?.()
     // It may have ended before it was in use.
     const { closedReason } = live.peer
     if (closedReason !== undefined) this.#cut(live, closedReason)
@@ -191,17 +223,16 @@ export class ExecSession {
     const error = new ExecError('DISCONNECTED', `the connection to ${this.name} was lost: ${reason}`)
     for (const participant of [...this.#participants]) participant.cut?.(error)
     if (!this.#options.resumable) {
-      this.#enter({ kind: 'failed', error, retryable: true })
+      this.#enter({ kind: 'failed', error })
       this.#lose(error)
       return
     }
-    const attempt = this.#recover(live).then(
+    const attempt = this.#recover(state).then(
       (next) => this.#use(next),
       (cause) => {
         const why = `${error.message}; the session could not be taken up again: ${(cause as Error).message}`
-        const lost =
-          this.#state.kind === 'closed' ? (cause as ExecError) : new ExecError('SESSION_LOST', why, { cause })
-        if (this.#state.kind !== 'closed') this.#enter({ kind: 'failed', error: lost, retryable: true })
+        const lost = this.#isClosed ? this.#closedError() : new ExecError('SESSION_LOST', why, { cause })
+        this.#enter({ kind: 'failed', error: lost })
         this.#lose(lost)
         throw lost
       },
@@ -211,19 +242,30 @@ export class ExecSession {
     this.#enter({ kind: 'recovering', attempt, since: new Date(), error })
   }
 
-  async #recover({ sessionId, info }: LiveConnection): Promise<LiveConnection> {
+  async #recover({ live: { sessionId, info }, since }: Ready): Promise<LiveConnection> {
     const { signal } = this.#closing
     const retention = info.capabilities?.sessionRetention ? (info.detachedTtlMs ?? Number.POSITIVE_INFINITY) : undefined
     const deadline = performance.now() + (retention ?? RECOVERY_MS)
+    // A connection that is lost as soon as it is there must not be made again and again without a pause.
+    if (performance.now() - since < FIRST_PAUSE_MS) await sleep(FIRST_PAUSE_MS, signal)
     for (let pause = FIRST_PAUSE_MS; ; pause = retention === undefined ? pause : Math.min(pause * 1.5, MAX_PAUSE_MS)) {
       try {
-        const live = await this.#open(sessionId)
-        await Promise.all([...this.#participants].map((participant) => participant.resumed(live)))
-        return live
+        return await this.#resume(sessionId)
       } catch (error) {
         if (signal.aborted || !isRetryable(error) || performance.now() + pause > deadline) throw error
       }
       await sleep(pause, signal)
+    }
+  }
+
+  async #resume(sessionId: string): Promise<LiveConnection> {
+    const live = await this.#open(sessionId)
+    try {
+      await Promise.all([...this.#participants].map((participant) => participant.resumed?.(live)))
+      return live
+    } catch (error) {
+      await live.transport.close()
+      throw error
     }
   }
 
@@ -236,6 +278,15 @@ export class ExecSession {
     for (const participant of [...this.#participants]) participant.lost(error)
     this.#participants.clear()
     this.#routes.clear()
+    this.#holders.clear()
+  }
+
+  get #isClosed(): boolean {
+    return this.#state.kind === 'closed'
+  }
+
+  #closedError(): ExecError {
+    return new ExecError('CLOSED', `${this.name} was closed`)
   }
 
   #connectError(cause: unknown): ExecError {
@@ -244,10 +295,19 @@ export class ExecSession {
   }
 
   #enter(state: State): void {
-    if (this.#state.kind === 'closed') return
+    if (this.#isClosed) return
     this.#state = state
     const { status } = this
-    for (const listener of [...this.#listeners]) listener(status)
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(status)
+      } catch (error) {
+        // Not our failure, and nothing that we do may depend on it; but somebody has to hear of it.
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
   }
 }
 
@@ -259,9 +319,9 @@ function keyOf(method: string, { processId, requestId, watchId }: Record<string,
   return undefined
 }
 
-/** Whether another attempt may do better: anything but an answer that says no. */
+/** Whether another attempt may do better. */
 function isRetryable(error: unknown): boolean {
   if (error instanceof RemoteError) return error.code === ErrorCode.sessionAttached
-  if (ExecError.is(error)) return error.code === 'CONNECT_FAILED' || error.code === 'DISCONNECTED'
-  return (error as { retryable?: boolean }).retryable !== false
+  if (error instanceof ConnectionClosedError) return true
+  return ExecError.is(error, 'CONNECT_FAILED') || ExecError.is(error, 'DISCONNECTED')
 }

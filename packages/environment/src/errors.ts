@@ -37,6 +37,10 @@ export type ExecErrorCode =
   | 'HTTP_DENIED'
   /** No answer, or not all of it. */
   | 'HTTP_FAILED'
+  /** The environments that a file, a variable or a provider describes do not hold together. */
+  | 'CONFIG_INVALID'
+  /** An environment that nobody knows, one that was named twice, or a directory that is no path. */
+  | 'SELECTION_INVALID'
 
 /** A failure that the caller can act on. Match on `code`; `message` is for people. */
 export class ExecError extends Error {

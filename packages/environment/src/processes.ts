@@ -52,7 +52,8 @@ export interface ProcessResult {
   /** `SIGTERM`, …; null if none, or if the executor does not say. */
   readonly signal: string | null
   readonly sandboxDenied: boolean
-  readonly bytes: { readonly stdout: number; readonly stderr: number; readonly pty: number; readonly dropped: number }
+  /** What it said, and how much of that is not kept any more; null if the executor does not count. */
+  readonly bytes: { readonly output: number | null; readonly dropped: number | null }
   readonly error?: ExecError
 }
 

@@ -9,7 +9,7 @@ export {
   parseMessage,
   type Request,
 } from './message.ts'
-export { ConnectionClosedError, Peer, type PeerEvents, RemoteError } from './peer.ts'
+export { CallLimitError, ConnectionClosedError, Peer, type PeerEvents, RemoteError } from './peer.ts'
 export type { Connect, Transport, TransportEvents } from './transport.ts'
 export { type CloseReason, encodeClosePayload } from './websocket/close-payload.ts'
 export { FrameError } from './websocket/frame-error.ts'

@@ -5,6 +5,8 @@ const METHOD_NOT_FOUND = -32601
 /** Calls that wait for an answer at a time; others wait to be sent. */
 const MAX_PENDING = 1024
 const MAX_WAITING = 64 * 1024
+/** What no executor takes: it would hang up, and the call would be made again, and again. */
+const MAX_MESSAGE_CHARACTERS = 64 * 1024 * 1024
 
 /** The other side has answered, with a failure. */
 export class RemoteError extends Error {
@@ -20,6 +22,11 @@ export class RemoteError extends Error {
 /** The connection ended before an answer came. */
 export class ConnectionClosedError extends Error {
   override readonly name = 'ConnectionClosedError'
+}
+
+/** The call was not made: there is too much of it, or too many are waiting. */
+export class CallLimitError extends Error {
+  override readonly name = 'CallLimitError'
 }
 
 interface Call {
@@ -58,12 +65,14 @@ export class Peer implements TransportEvents {
 
   async call(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     signal?.throwIfAborted()
-    while (this.#pending.size >= MAX_PENDING && this.#closed === undefined) {
-      if (this.#waiting.length >= MAX_WAITING) throw new Error(`more than ${MAX_WAITING} calls are waiting`)
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
+    while (this.#pending.size >= MAX_PENDING && this.#closed === undefined) await this.#turn(signal)
     if (this.#closed !== undefined) throw new ConnectionClosedError(this.#closed)
     const id = this.#nextId++
+    const text = JSON.stringify({ id, method, params })
+    if (text.length > MAX_MESSAGE_CHARACTERS) {
+      this.#waiting.shift()?.()
+      throw new CallLimitError(`${method} is larger than ${MAX_MESSAGE_CHARACTERS} bytes, which no executor takes`)
+    }
     return await new Promise<unknown>((resolve, reject) => {
       // The answer may still come; nobody is interested any more.
       const abort = () => settle(() => reject(signal!.reason))
@@ -78,7 +87,7 @@ export class Peer implements TransportEvents {
         resolve: (result) => settle(() => resolve(result)),
         reject: (error) => settle(() => reject(error)),
       })
-      this.#transport!.send(JSON.stringify({ id, method, params }))
+      this.#transport!.send(text)
     })
   }
 
@@ -86,36 +95,74 @@ export class Peer implements TransportEvents {
     if (this.#closed === undefined) this.#transport?.send(JSON.stringify({ method, params }))
   }
 
+  /** Nobody is interested in what was asked so far. New calls can still be made. */
+  abandon(reason: string): void {
+    for (const { reject } of [...this.#pending.values()]) reject(new ConnectionClosedError(reason))
+  }
+
   received(text: string): void {
-    let message: { id?: unknown; method?: unknown; params?: unknown; result?: unknown; error?: RemoteError }
-    try {
-      message = JSON.parse(text)
-    } catch {
+    const message = parse(text)
+    if (message === undefined) {
       // Where the next message begins cannot be known either.
       void this.#transport?.close()
-      this.closed('the other side sent something that is not JSON')
+      this.closed('the other side sent something that is not a JSON object')
       return
     }
-    if (typeof message.method === 'string') {
-      if (message.id === undefined) this.#events.notified(message.method, message.params)
-      else this.#refuse(message.id, message.method)
+    const { id, method, error } = message
+    if (typeof method === 'string') {
+      if (id === undefined) this.#events.notified(method, message.params)
+      else this.#refuse(id, method)
       return
     }
-    const call = this.#pending.get(message.id as number)
-    if (message.error) call?.reject(new RemoteError(message.error.code, message.error.message))
-    else call?.resolve(message.result)
+    const call = this.#pending.get(id as number)
+    if (typeof error !== 'object' || error === null) call?.resolve(message.result)
+    else call?.reject(new RemoteError(Number(error.code), String(error.message)))
   }
 
   closed(reason: string): void {
     if (this.#closed !== undefined) return
     this.#closed = reason
-    for (const { reject } of [...this.#pending.values()]) reject(new ConnectionClosedError(reason))
+    this.abandon(reason)
     for (const proceed of this.#waiting.splice(0)) proceed()
     this.#events.closed(reason)
+  }
+
+  /** Resolves when another call has been answered. */
+  #turn(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#waiting.length >= MAX_WAITING) throw new CallLimitError(`more than ${MAX_WAITING} calls are waiting`)
+    return new Promise((resolve, reject) => {
+      const proceed = () => {
+        signal?.removeEventListener('abort', abort)
+        resolve()
+      }
+      const abort = () => {
+        this.#waiting.splice(this.#waiting.indexOf(proceed), 1)
+        reject(signal!.reason)
+      }
+      this.#waiting.push(proceed)
+      signal?.addEventListener('abort', abort, { once: true })
+    })
   }
 
   #refuse(id: unknown, method: string): void {
     const text = encodeError(JSON.stringify(id), METHOD_NOT_FOUND, `this client does not implement \`${method}\``)
     this.#transport?.send(text)
+  }
+}
+
+interface Incoming {
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly params?: unknown
+  readonly result?: unknown
+  readonly error?: { readonly code?: unknown; readonly message?: unknown } | null
+}
+
+function parse(text: string): Incoming | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined // What exactly is wrong with it helps nobody.
   }
 }

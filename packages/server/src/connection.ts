@@ -17,7 +17,7 @@ import { OutputPump } from './output-pump.ts'
 import { type Call, type DecodedCall, decodeCall, route, toWireError } from './router.ts'
 import type { Session } from './session.ts'
 import type { Attachment, SessionRegistry } from './session-registry.ts'
-import { CloseCode, type Wire, type WireEvents } from './wire.ts'
+import { CloseCode, type TextParts, type Wire, type WireEvents } from './wire.ts'
 
 const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
 /** Calls of one connection that wait for something at a time. */
@@ -275,14 +275,14 @@ export class Connection implements WireEvents, Attachment {
   }
 
   #sendResult(id: IdText, result: object | EncodedResult): void {
-    this.#send(result instanceof EncodedResult ? `{"id":${id},"result":${result.json}}` : encodeResult(id, result))
+    this.#send(result instanceof EncodedResult ? result.answer(id) : encodeResult(id, result))
   }
 
   #sendError(id: IdText, code: number, message: string): void {
     this.#send(encodeError(id, code, message))
   }
 
-  #send(text: string): void {
+  #send(text: string | TextParts): void {
     if (this.#handshake.state === 'closed') return
     this.#link.send(text)
     this.#throttle()

@@ -1,7 +1,7 @@
 import type { Connect, Transport, TransportEvents } from '@waldo/rpc'
 import type { Connection } from './connection.ts'
 import { Executor, type ServeOptions } from './serve.ts'
-import type { Wire } from './wire.ts'
+import { joinParts, type TextParts, type Wire } from './wire.ts'
 
 export type InProcessOptions = Pick<ServeOptions, 'stateDir' | 'fileHelper' | 'version' | 'warn'>
 
@@ -53,7 +53,8 @@ class InProcessWire implements Wire {
     return this.#unreadBytes
   }
 
-  send(text: string): void {
+  send(message: string | TextParts): void {
+    const text = typeof message === 'string' ? message : joinParts(message)
     this.#unread.push(text)
     this.#unreadBytes += text.length
     this.deliver()

@@ -1,5 +1,5 @@
 import { FlowWindow } from './flow-window.ts'
-import type { Wire } from './wire.ts'
+import type { TextParts, Wire } from './wire.ts'
 
 /** A wire on which we know how much is under way. Everything that is sent to a client goes through its link. */
 export class Link {
@@ -31,7 +31,7 @@ export class Link {
     return this.#wire.queuedBytes === 0 && (!this.#wire.canPing || this.#window.open)
   }
 
-  send(text: string): void {
+  send(text: string | TextParts): void {
     this.#wire.send(text)
     this.#window.sent(text.length)
     this.#pingIfDue()

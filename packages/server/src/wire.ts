@@ -8,7 +8,7 @@ export interface Wire {
   readonly queuedBytes: number
   /** Whether `ping` does anything. Without it there is no telling how far the other side has read. */
   readonly canPing: boolean
-  send(text: string): void
+  send(text: string | TextParts): void
   /** The other side returns the token when it has read everything that was sent before. */
   ping(token: string): void
   /** Makes one write of everything that is sent inside. */
@@ -19,6 +19,21 @@ export interface Wire {
   close(code: number, reason: string): void
   /** Ends it now. */
   terminate(): void
+}
+
+/** A long text, of which each part is made when there is somewhere to put it: nobody has to hold all of it. */
+export interface TextParts {
+  /** In characters, of which each is a byte. */
+  readonly length: number
+  /** Nothing may go wrong any more. None is longer than a frame may be. */
+  parts(): Iterator<string, void>
+}
+
+export function joinParts(text: TextParts): string {
+  const parts = text.parts()
+  let joined = ''
+  for (let part = parts.next(); !part.done; part = parts.next()) joined += part.value
+  return joined
 }
 
 /** What a transport tells its connection. */

@@ -10,6 +10,8 @@ const signatures = {
   preadv2: { args: [i32, pointer, i32, i64, i32], returns: i64 },
   getdents64: { args: [i32, pointer, u64], returns: i64 },
   linkat: { args: [i32, pointer, i32, pointer, i32], returns: i32 },
+  renameat2: { args: [i32, pointer, i32, pointer, i32], returns: i32 },
+  sync_file_range: { args: [i32, i64, i64, i32], returns: i32 },
   listxattr: { args: [pointer, pointer, u64], returns: i64 },
 } as const
 
@@ -19,6 +21,8 @@ const AT_FDCWD = -100
 const AT_SYMLINK_FOLLOW = 0x400
 const RESOLVE_NO_SYMLINKS = 4
 const RWF_NOWAIT = 8
+const RENAME_EXCHANGE = 2
+const SYNC_FILE_RANGE_WRITE = 2
 
 export const hasFileCalls = process.platform === 'linux'
 
@@ -66,6 +70,17 @@ export function linkDescriptor(fd: number, path: NativePath): boolean {
   const { linkat, ptr } = calls()
   const from = cString(`/proc/self/fd/${fd}`)
   return linkat(AT_FDCWD, ptr(from), AT_FDCWD, ptr(cString(path)), AT_SYMLINK_FOLLOW) === 0
+}
+
+/** Each gets what the other name stood for, at once. */
+export function exchangeNames(one: NativePath, other: NativePath): boolean {
+  const { renameat2, ptr } = calls()
+  return renameat2(AT_FDCWD, ptr(cString(one)), AT_FDCWD, ptr(cString(other)), RENAME_EXCHANGE) === 0
+}
+
+/** Sends what is only in memory on its way to the disk, without waiting for it to arrive. */
+export function startWriteback(fd: number): void {
+  calls().sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE)
 }
 
 /** Names of the extended attributes (access lists among them) that would not survive if the file were made anew. */

@@ -15,10 +15,11 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { extendedAttributes, hasFileCalls, linkDescriptor } from './file-calls.ts'
+import { exchangeNames, extendedAttributes, hasFileCalls, linkDescriptor } from './file-calls.ts'
 import { errorCode, fileError, systemError } from './file-error.ts'
 import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
 import { holdDirectory } from './no-symlinks.ts'
+import { writeBackSoon } from './writeback.ts'
 
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY
 const NEW_FILE_MODE = 0o666
@@ -48,17 +49,20 @@ type Temporary =
 export class Replacement {
   readonly fd: number
   readonly #target: NativePath
+  /** Under which name it will be found later. */
+  readonly #lasting: NativePath
   readonly #release: () => void
   readonly #exists: boolean
   #temporary: Temporary
   #open = true
 
   private constructor(
-    target: { path: NativePath; exists: boolean; release: () => void },
+    target: { path: NativePath; lasting: NativePath; exists: boolean; release: () => void },
     { fd, temporary }: { fd: number; temporary: Temporary },
   ) {
     this.fd = fd
     this.#target = target.path
+    this.#lasting = target.lasting
     this.#exists = target.exists
     this.#release = target.release
     this.#temporary = temporary
@@ -73,7 +77,8 @@ export class Replacement {
       // Taking its place needs no permission of the file itself: ask for it as if it were written to.
       if (existing) accessSync(target, constants.W_OK)
       const opened = openContent(target, existing, mode)
-      return new Replacement({ path: target, exists: existing !== undefined, release }, opened)
+      const lasting = followSymlinks ? target : path
+      return new Replacement({ path: target, lasting, exists: existing !== undefined, release }, opened)
     } catch (error) {
       release()
       throw fileError(error, path)
@@ -84,8 +89,8 @@ export class Replacement {
   commit(): void {
     if (!this.#open) return
     try {
-      if (this.#temporary.kind === 'nameless') this.#temporary = this.#name()
-      if (this.#temporary.kind === 'named') this.#takePlace(this.#temporary.path)
+      if (this.#temporary.kind === 'nameless') this.#place()
+      else if (this.#temporary.kind === 'named') this.#takePlace(this.#temporary.path)
     } catch (error) {
       this.discard()
       throw fileError(error, this.#target)
@@ -106,10 +111,26 @@ export class Replacement {
     this.#release()
   }
 
-  #name(): Temporary {
-    const path = temporaryName(this.#target)
-    if (!linkDescriptor(this.fd, path)) throw systemError('EIO', path)
-    return { kind: 'named', path }
+  /** Gives the new content its name. The old content, if any, goes under another one, and then for good. */
+  #place(): void {
+    if (this.#exists || !linkDescriptor(this.fd, this.#target)) {
+      const path = temporaryName(this.#target)
+      if (!linkDescriptor(this.fd, path)) throw systemError('EIO', path)
+      this.#temporary = { kind: 'named', path }
+      if (exchangeNames(path, this.#target)) this.#removeOld(path)
+      else this.#takePlace(path)
+    }
+    writeBackSoon(this.#lasting)
+  }
+
+  #removeOld(path: NativePath): void {
+    try {
+      unlinkSync(path)
+    } catch (error) {
+      // Somebody has just put a directory there: it stays.
+      exchangeNames(path, this.#target)
+      throw error
+    }
   }
 
   #takePlace(temporary: NativePath): void {
@@ -131,7 +152,8 @@ function openContent(
   if (existing && (!existing.isFile() || hangsTogether(target, existing))) return openInPlace(target)
   let opened: { fd: number; temporary: Temporary }
   try {
-    opened = openBeside(target, existing ? 0o600 : mode)
+    // What the umask takes away is given back below.
+    opened = openBeside(target, existing ? existing.mode & 0o777 : mode)
   } catch (error) {
     if (existing && NOT_BESIDE.has(errorCode(error))) return openInPlace(target)
     throw error
@@ -140,7 +162,8 @@ function openContent(
   try {
     const own = fstatSync(opened.fd)
     if (own.uid !== existing.uid || own.gid !== existing.gid) fchownSync(opened.fd, existing.uid, existing.gid)
-    fchmodSync(opened.fd, existing.mode & 0o7777)
+    // Every change of an inode is work for the journal.
+    if (own.mode !== existing.mode) fchmodSync(opened.fd, existing.mode & 0o7777)
     return opened
   } catch (error) {
     closeSync(opened.fd)

@@ -74,8 +74,7 @@ export const fileMethods: FileMethods = {
     return { handleId }
   },
   'fs/readBlock': ({ handleId, offset, len }, { handles, answers }) => {
-    const encode = (block: Uint8Array) =>
-      new EncodedResult(`{"chunk":"${block.toBase64()}","eof":${block.length < len}}`)
+    const encode = (block: Uint8Array) => new EncodedResult('{"chunk":"', block, `","eof":${block.length < len}}`)
     const read = () => {
       const block = handles.readBlock(handleId, offset, len)
       return block instanceof Promise ? block.then(encode) : encode(block)
@@ -127,7 +126,7 @@ export function refuseRestricted(sandbox: SandboxIntent | undefined): void {
 }
 
 function encodeFile(content: Uint8Array): EncodedResult {
-  return new EncodedResult(`{"dataBase64":"${content.toBase64()}"}`)
+  return new EncodedResult('{"dataBase64":"', content, '"}')
 }
 
 function decodeContent(method: string, dataBase64: string): Uint8Array {

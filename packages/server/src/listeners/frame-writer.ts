@@ -1,5 +1,6 @@
 import { limits } from '@waldo/protocol'
 import { Opcode } from '@waldo/rpc'
+import type { TextParts } from '../wire.ts'
 
 /** What is larger goes in several frames. Half of what clients take, so that nothing depends on how they count. */
 const FRAME_BYTES = limits.frameBytes / 2
@@ -19,7 +20,7 @@ const encoder = new TextEncoder()
  */
 export class FrameWriter {
   /** Uint8Arrays are whole frames. */
-  #queue: (string | Uint8Array)[] = []
+  #queue: (string | TextParts | Uint8Array)[] = []
   #head = 0
   #queuedBytes = 0
   #pong: Uint8Array | undefined
@@ -28,13 +29,17 @@ export class FrameWriter {
   #position = 0
   #frameEnd = 0
   #frameUnits = 0
+  /** What of that message comes after the text, and whether a frame of it has been begun. */
+  #parts: Iterator<string, void> | undefined
+  #nextPart: IteratorResult<string, void> | undefined
+  #begun = false
 
   /** How much is still to be encoded. Texts count by their characters. */
   get queuedBytes(): number {
     return this.#queuedBytes
   }
 
-  text(text: string): void {
+  text(text: string | TextParts): void {
     this.#queue.push(text)
     this.#queuedBytes += text.length
   }
@@ -61,7 +66,7 @@ export class FrameWriter {
         at = this.#encode(into, at)
         // Nothing may come inside a frame.
         if (this.#position < this.#frameEnd) return at
-        if (this.#position === this.#text.length) this.#begin('', 0)
+        if (this.#position === this.#text.length) this.#nextText()
       }
       if (into.length - at < MAX_CONTROL_FRAME_BYTES) return at
       if (this.#pong) {
@@ -76,7 +81,13 @@ export class FrameWriter {
   #takeNext(into: Buffer, at: number): number {
     const next = this.#queue[this.#head]!
     this.#advance()
-    if (typeof next !== 'string') return this.#put(next, into, at)
+    if (next instanceof Uint8Array) return this.#put(next, into, at)
+    if (typeof next !== 'string') {
+      this.#parts = next.parts()
+      this.#nextPart = this.#parts.next()
+      this.#nextText()
+      return at
+    }
     const bytes = Buffer.byteLength(next)
     if (bytes > into.length - at - MAX_HEADER_BYTES) {
       const isAscii = bytes === next.length
@@ -88,6 +99,21 @@ export class FrameWriter {
     into.write(next, start)
     this.#queuedBytes -= next.length
     return start + bytes
+  }
+
+  /** The message goes on with its next part, or is over. */
+  #nextText(): void {
+    const part = this.#nextPart
+    if (part?.done === false) {
+      // One ahead, to know which is the last.
+      this.#nextPart = this.#parts!.next()
+      this.#begin(part.value, FRAME_BYTES)
+      return
+    }
+    this.#parts = undefined
+    this.#nextPart = undefined
+    this.#begun = false
+    this.#begin('', 0)
   }
 
   #begin(text: string, frameUnits: number): void {
@@ -104,7 +130,9 @@ export class FrameWriter {
     // Each half of a pair would become a character of its own.
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--
     this.#frameEnd = end
-    const first = (end === text.length ? FIN : 0) | (start === 0 ? Opcode.text : Opcode.continuation)
+    const isLast = end === text.length && this.#nextPart?.done !== false
+    const first = (isLast ? FIN : 0) | (this.#begun ? Opcode.continuation : Opcode.text)
+    this.#begun = true
     return writeHeader(into, at, first, Buffer.byteLength(text.slice(start, end)))
   }
 

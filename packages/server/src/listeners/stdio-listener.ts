@@ -1,6 +1,6 @@
 import { limits } from '@waldo/protocol'
 import { LineSplitter } from '@waldo/rpc'
-import { CloseCode, type Wire, type WireEvents } from '../wire.ts'
+import { CloseCode, joinParts, type TextParts, type Wire, type WireEvents } from '../wire.ts'
 
 /** Serves one client on standard input and output, a message a line. Resolves when the client is gone. */
 export async function serveStdio(connect: (wire: Wire) => WireEvents, warn: (message: string) => void): Promise<void> {
@@ -57,9 +57,9 @@ class StdioWire implements Wire {
     return this.#pendingBytes
   }
 
-  send(text: string): void {
+  send(text: string | TextParts): void {
     if (!this.open) return
-    this.#sink.write(`${text}\n`)
+    this.#sink.write(`${typeof text === 'string' ? text : joinParts(text)}\n`)
     this.#pendingBytes += text.length + 1
     if (!this.#batching) this.#flush()
   }

@@ -1,6 +1,6 @@
 import { limits } from '@waldo/protocol'
 import { type CloseReason, decodeUtf8, encodeClosePayload, FrameError, FrameReader, Opcode } from '@waldo/rpc'
-import type { Wire, WireEvents } from '../wire.ts'
+import type { TextParts, Wire, WireEvents } from '../wire.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { reportDefect } from './report-defect.ts'
 
@@ -67,7 +67,7 @@ export class WebSocketWire implements Wire {
     return this.#blocked ? (this.#unsent?.length ?? 0) + this.#writer.queuedBytes : 0
   }
 
-  send(text: string): void {
+  send(text: string | TextParts): void {
     if (this.#leaving) return
     if (this.#writer.queuedBytes > MAX_QUEUED_BYTES) {
       // Not now: whoever sends does not expect to be told of the end before this returns.

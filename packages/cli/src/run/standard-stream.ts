@@ -1,0 +1,43 @@
+/** Whoever read our output does not any more. */
+export class OutputClosedError extends Error {}
+
+/** One of our own outputs. What it does not take is waited for, so that no more is read meanwhile. */
+export class StandardStream {
+  readonly #stream: NodeJS.WriteStream
+  #failure: Error | undefined
+  #wake: () => void = () => {}
+
+  constructor(stream: NodeJS.WriteStream) {
+    this.#stream = stream
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      const gone = error.code === 'EPIPE' || error.code === 'EIO'
+      this.#failure = gone ? new OutputClosedError(error.message) : error
+      this.#wake()
+    })
+    stream.on('drain', () => this.#wake())
+  }
+
+  get isTerminal(): boolean {
+    return this.#stream.isTTY === true
+  }
+
+  async write(data: Uint8Array | string): Promise<void> {
+    if (!this.#failure && !this.#stream.write(data)) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    if (this.#failure) throw this.#failure
+  }
+
+  /** Everything has been taken. */
+  async flush(): Promise<void> {
+    if (this.#stream.writableLength > 0 && !this.#failure) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+        this.#stream.write('', () => resolve())
+      })
+    }
+    if (this.#failure) throw this.#failure
+  }
+}
