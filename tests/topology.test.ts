@@ -12,7 +12,7 @@ const PACKAGES: Record<string, { imports: string[]; portable?: true }> = {
   server: { imports: ['environment', 'local', 'protocol', 'rpc'] },
   client: { imports: ['environment', 'protocol', 'rpc'], portable: true },
   sdk: { imports: ['client', 'environment', 'protocol', 'server'] },
-  cli: { imports: ['environment', 'sdk', 'server'] },
+  cli: { imports: ['environment', 'protocol', 'sdk', 'server'] },
   testkit: { imports: [] },
 }
 
