@@ -10,12 +10,12 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { Turns } from '../turns.ts'
 import { readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError, invalid } from './file-error.ts'
 import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
 import { openForReading, readInto } from './read-file.ts'
 import { Replacement } from './replacement.ts'
-import { Turns } from './taking-turns.ts'
 import { writeFully } from './write-file.ts'
 
 const PIECE_BYTES = 1024 * 1024
@@ -51,7 +51,7 @@ async function copyTree(source: NativePath, target: NativePath, stat: Stats): Pr
         if (!own) continue
         if (own.isDirectory()) queue.push([below, joinName(to, name), own])
         else await copyOne(below, joinName(to, name), own)
-        if (turns.over) await turns.next()
+        await turns.over()
       }
     }
   }

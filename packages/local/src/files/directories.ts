@@ -1,11 +1,11 @@
 import { lstatSync, mkdirSync, statSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
 import { limits } from '@waldo/protocol'
+import { Turns } from '../turns.ts'
 import { type EntryKind, readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError } from './file-error.ts'
 import { displayPath, joinName, type NativePath, splitName } from './native-path.ts'
 import { inDirectory } from './no-symlinks.ts'
-import { Turns } from './taking-turns.ts'
 
 export function createDirectory(
   path: NativePath,
@@ -70,7 +70,7 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
         const resolved = kind === 'symlink' || kind === 'unknown' ? followKind(joinName(path, name)) : kind
         if (resolved) listed.push({ name, isDirectory: resolved === 'directory', isFile: resolved === 'file' })
       }
-      if (turns.over) await turns.next()
+      await turns.over()
     }
   } catch (error) {
     throw fileError(error, path)

@@ -1,9 +1,9 @@
 import { lstatSync, statSync } from 'node:fs'
 import { type FsWalkOptions, fromPosixPath, limits, type PathUri } from '@waldo/protocol'
+import { Turns } from '../turns.ts'
 import { type EntryKind, readDirectoryEntries } from './directory-reader.ts'
 import { describe, errorCode, fileError, invalid } from './file-error.ts'
 import { joinName, type NativePath } from './native-path.ts'
-import { Turns } from './taking-turns.ts'
 
 export interface Walked {
   readonly entries: { path: PathUri; kind: 'file' | 'directory' }[]
@@ -67,7 +67,7 @@ class Walk {
     try {
       for (const entries of readDirectoryEntries(path)) {
         found.push(...entries)
-        if (this.#turns.over) await this.#turns.next()
+        await this.#turns.over()
         // More than can be examined: which ones are first is not worth reading a million names.
         if (found.length > limits.walkEntries) break
       }
@@ -82,7 +82,7 @@ class Walk {
       if (this.#full) return
       this.#examined++
       this.#take(joinName(path, name), name, kind, depth)
-      if (this.#turns.over) await this.#turns.next()
+      await this.#turns.over()
     }
   }
 

@@ -1,5 +1,6 @@
+import { toNativePath } from '../byte-string.ts'
 import type { NativePath } from '../files/native-path.ts'
-import { toNativePath } from './byte-string.ts'
+import { Turns } from '../turns.ts'
 import { decodeCursor, encodeCursor } from './search-cursor.ts'
 import {
   checkNumber,
@@ -9,7 +10,6 @@ import {
   type SearchError,
   type SearchScope,
 } from './search-scope.ts'
-import { Turns } from './turns.ts'
 import { walk } from './walk.ts'
 
 export interface GlobRequest extends SearchScope {

@@ -1,5 +1,6 @@
+import { toNativePath } from '../byte-string.ts'
 import type { NativePath } from '../files/native-path.ts'
-import { toNativePath } from './byte-string.ts'
+import { Turns } from '../turns.ts'
 import type { GrepMatch } from './excerpts.ts'
 import { compilePattern } from './line-pattern.ts'
 import { searchInProcess } from './regex-engine.ts'
@@ -15,7 +16,6 @@ import {
   type SearchError,
   type SearchScope,
 } from './search-scope.ts'
-import { Turns } from './turns.ts'
 import { walk } from './walk.ts'
 
 /** An answer ends early, with a cursor, when its texts and paths have this size. */

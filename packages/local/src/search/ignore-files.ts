@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs'
+import { type ByteString, joinBytes, toNativePath } from '../byte-string.ts'
 import { describe, errorCode } from '../files/file-error.ts'
-import { type ByteString, joinBytes, toNativePath } from './byte-string.ts'
 import { type IgnoreRule, parseIgnoreFile } from './ignore-rules.ts'
 import { IgnoreScope } from './ignore-scope.ts'
 import { readFully, withRegularFile } from './open-regular.ts'

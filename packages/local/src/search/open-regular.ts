@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
-import { type ByteString, toNativePath } from './byte-string.ts'
+import { type ByteString, toNativePath } from '../byte-string.ts'
 
 /** Non-blocking, because what was a file a moment ago may be a FIFO by now, which would not open until someone writes. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK

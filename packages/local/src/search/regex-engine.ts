@@ -1,10 +1,10 @@
 import { invalid } from '../files/file-error.ts'
+import type { Turns } from '../turns.ts'
 import { decodeEscaped, escapedByteLength } from './escaped-text.ts'
 import { Excerpts } from './excerpts.ts'
 import type { LinePattern } from './line-pattern.ts'
 import type { SearchEvent } from './search-event.ts'
 import { readTextFile } from './text-file.ts'
-import type { Turns } from './turns.ts'
 import type { WalkEntry, WalkError } from './walk.ts'
 
 /**

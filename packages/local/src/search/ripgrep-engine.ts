@@ -1,13 +1,13 @@
 import { closeSync, constants, openSync, type Stats } from 'node:fs'
 import { ExecError } from '@waldo/environment'
+import { toByteString, toNativePath } from '../byte-string.ts'
 import { describe } from '../files/file-error.ts'
-import { toByteString, toNativePath } from './byte-string.ts'
+import { Turns } from '../turns.ts'
 import { Excerpts } from './excerpts.ts'
 import type { LinePattern } from './line-pattern.ts'
 import { RipgrepProcess } from './ripgrep-process.ts'
 import type { SearchEvent } from './search-event.ts'
 import { inspectFile, readTextFile, type SkippedFile, type TextFile } from './text-file.ts'
-import { Turns } from './turns.ts'
 import type { WalkEntry, WalkError } from './walk.ts'
 
 /** What one run gets. Command lines are limited, on some systems to 1 MiB, and so are descriptors. */

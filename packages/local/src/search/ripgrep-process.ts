@@ -1,5 +1,5 @@
 import { ExecError } from '@waldo/environment'
-import { toByteString } from './byte-string.ts'
+import { toByteString } from '../byte-string.ts'
 import type { LinePattern } from './line-pattern.ts'
 
 /** Much more than the longest path with two numbers. */

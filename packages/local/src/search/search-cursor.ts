@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts'
 import { invalid } from '../files/file-error.ts'
-import type { ByteString } from './byte-string.ts'
 
 /** Enough for the longest path that the system takes. */
 const MAX_CURSOR_LENGTH = 8192

@@ -1,4 +1,4 @@
-import type { ByteString } from './byte-string.ts'
+import type { ByteString } from '../byte-string.ts'
 import type { Excerpts } from './excerpts.ts'
 import type { SkippedFile } from './text-file.ts'
 import type { WalkError } from './walk.ts'

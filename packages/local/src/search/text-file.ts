@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
+import type { ByteString } from '../byte-string.ts'
 import { describe } from '../files/file-error.ts'
-import type { ByteString } from './byte-string.ts'
 import { readFully, withRegularFile } from './open-regular.ts'
 import type { WalkEntry, WalkError } from './walk.ts'
 

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { type ByteString, isAscii, joinBytes, toByteString, toNativePath } from '../byte-string.ts'
 import { describe, fileError, invalid } from '../files/file-error.ts'
-import { type ByteString, isAscii, joinBytes, toByteString, toNativePath } from './byte-string.ts'
 import { decodeEscaped } from './escaped-text.ts'
 import { Globs } from './globs.ts'
 import { addIgnoreFiles, inheritedRules, REPOSITORY } from './ignore-files.ts'

@@ -1,4 +1,5 @@
-import { type BytePath, type NativePath, nativePath } from './byte-path.ts'
+import { type ByteString, toNativePath } from '../byte-string.ts'
+import type { NativePath } from '../files/native-path.ts'
 import { type ChangeKind, MergedChanges, type SeenChange } from './merged-changes.ts'
 
 /**
@@ -52,7 +53,7 @@ export class ChangeJournal {
   }
 
   /** `isDirectory`: whether more may have vanished with it. */
-  add(path: BytePath, kind: ChangeKind, isDirectory: boolean): void {
+  add(path: ByteString, kind: ChangeKind, isDirectory: boolean): void {
     this.#pending.add({ path, kind, isDirectory })
     if (this.#pending.size >= MAX_CHANGES) this.#commit()
     this.#tellSoon()
@@ -72,7 +73,7 @@ export class ChangeJournal {
     if (!known) return { cursor: this.#cursor, changes: [], overflow: true }
     const merged = new MergedChanges()
     for (const entry of this.#entries.slice(this.#entries.length - (this.#cursor - cursor))) merged.add(entry)
-    const changes = [...merged].map(({ path, kind }) => ({ path: nativePath(path), kind }))
+    const changes = [...merged].map(({ path, kind }) => ({ path: toNativePath(path), kind }))
     return { cursor: this.#cursor, changes, overflow: false }
   }
 

@@ -1,7 +1,8 @@
 import { lstatSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
-import { type BytePath, join, pathBytes } from './byte-path.ts'
+import { type ByteString, joinBytes } from '../byte-string.ts'
+import { pathBytes } from './byte-path.ts'
 import type { ChangeJournal } from './change-journal.ts'
 import { IN, type InodeOwner, type InodeWatch, watchInode } from './inotify.ts'
 import { PathTrail } from './path-trail.ts'
@@ -22,23 +23,23 @@ const NOTHING_TO_SEE = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'])
 class Watched implements InodeOwner {
   readonly #tree: DirectoryTree
   readonly #parent: Watched | undefined
-  readonly #name: BytePath
-  readonly children = new Map<BytePath, Watched>()
+  readonly #name: ByteString
+  readonly children = new Map<ByteString, Watched>()
   watch: InodeWatch | undefined
   isDirectory = true
 
   /** `name`: the whole path, if it has no parent. */
-  constructor(tree: DirectoryTree, parent: Watched | undefined, name: BytePath) {
+  constructor(tree: DirectoryTree, parent: Watched | undefined, name: ByteString) {
     this.#tree = tree
     this.#parent = parent
     this.#name = name
   }
 
-  get path(): BytePath {
-    return this.#parent ? join(this.#parent.path, this.#name) : this.#name
+  get path(): ByteString {
+    return this.#parent ? joinBytes(this.#parent.path, this.#name) : this.#name
   }
 
-  onEvent(mask: number, name: BytePath): void {
+  onEvent(mask: number, name: ByteString): void {
     this.#tree.onEvent(this, mask, name)
   }
 }
@@ -49,7 +50,7 @@ class Watched implements InodeOwner {
  * took its place has caused events of its own, and each of them makes us look again.
  */
 export class DirectoryTree {
-  readonly #path: BytePath
+  readonly #path: ByteString
   readonly #recursive: boolean
   readonly #journal: ChangeJournal
   readonly #trail: PathTrail
@@ -60,7 +61,7 @@ export class DirectoryTree {
   #closed = false
 
   /** Throws what the system says if there is nothing to watch. */
-  constructor(path: BytePath, recursive: boolean, journal: ChangeJournal) {
+  constructor(path: ByteString, recursive: boolean, journal: ChangeJournal) {
     this.#path = path
     this.#recursive = recursive
     this.#journal = journal
@@ -90,7 +91,7 @@ export class DirectoryTree {
     this.#drop(this.#root)
   }
 
-  onEvent(directory: Watched, mask: number, name: BytePath): void {
+  onEvent(directory: Watched, mask: number, name: ByteString): void {
     // It was dropped while the event was being told to others.
     if (!directory.watch) return
     if (mask & (IN.Q_OVERFLOW | IN.UNMOUNT)) {
@@ -106,8 +107,8 @@ export class DirectoryTree {
     }
   }
 
-  #entryChanged(directory: Watched, mask: number, name: BytePath): void {
-    const path = join(directory.path, name)
+  #entryChanged(directory: Watched, mask: number, name: ByteString): void {
+    const path = joinBytes(directory.path, name)
     const isDirectory = (mask & IN.ISDIR) !== 0
     const child = directory.children.get(name)
     if (mask & VANISHED) {
@@ -122,7 +123,7 @@ export class DirectoryTree {
   }
 
   /** Watches a directory that is said to be there, and everything in it. If it was watched, then what is there now. */
-  #attach(parent: Watched, name: BytePath, scan: Scan): void {
+  #attach(parent: Watched, name: ByteString, scan: Scan): void {
     if (!this.#recursive) return
     const known = parent.children.get(name)
     const directory = known ?? new Watched(this, parent, name)
@@ -164,8 +165,8 @@ export class DirectoryTree {
       // Some file systems do not say what it is. Trying to watch it tells.
       const perhapsDirectory = !entry.isFile() && !entry.isSymbolicLink()
       // If it is there now, then we hear of its end after this. If it is not, we have heard already.
-      if (scan.report && exists(join(path, entry.name))) {
-        this.#journal.add(join(path, entry.name), 'created', perhapsDirectory)
+      if (scan.report && exists(joinBytes(path, entry.name))) {
+        this.#journal.add(joinBytes(path, entry.name), 'created', perhapsDirectory)
       }
       // One that is watched already was found through an event, or just now, and is being scanned.
       if (perhapsDirectory && !directory.children.has(entry.name)) this.#attach(directory, entry.name, scan)
@@ -249,7 +250,7 @@ export class DirectoryTree {
   }
 }
 
-function exists(path: BytePath): boolean {
+function exists(path: ByteString): boolean {
   try {
     return lstatSync(pathBytes(path), { throwIfNoEntry: false }) !== undefined
   } catch {

@@ -1,5 +1,6 @@
 import { type FSWatcher, lstatSync, watch } from 'node:fs'
-import { type BytePath, join, pathBytes } from './byte-path.ts'
+import { type ByteString, joinBytes } from '../byte-string.ts'
+import { pathBytes } from './byte-path.ts'
 import type { ChangeJournal } from './change-journal.ts'
 
 /** What `DirectoryTree` does, for systems without inotify, as well as `node:fs` can. Untested there. */
@@ -8,10 +9,10 @@ export class FallbackTree {
   readonly #watcher: FSWatcher
   #incomplete = false
 
-  constructor(path: BytePath, recursive: boolean, journal: ChangeJournal) {
+  constructor(path: ByteString, recursive: boolean, journal: ChangeJournal) {
     this.#watcher = watch(pathBytes(path), { recursive, encoding: 'buffer' }, (event, name) => {
       if (name === null) return journal.overflow()
-      const changed = join(path, name.toString('latin1'))
+      const changed = joinBytes(path, name.toString('latin1'))
       const found = lstatSync(pathBytes(changed), { throwIfNoEntry: false })
       if (!found) journal.add(changed, 'removed', true)
       else journal.add(changed, event === 'rename' ? 'created' : 'modified', found.isDirectory())

@@ -1,5 +1,5 @@
 import { getSystemErrorName } from 'node:util'
-import type { BytePath } from './byte-path.ts'
+import type { ByteString } from '../byte-string.ts'
 
 /** For the whole server. Beyond this, and beyond what the system allows, `watchInode` throws ENOSPC. */
 const MAX_WATCHES = 65_536
@@ -30,7 +30,7 @@ const HEADER_BYTES = 16
 
 /** Told what happens to an inode, or, if it is a directory, to the entry `name` in it. May add and close watches. */
 export interface InodeOwner {
-  onEvent(mask: number, name: BytePath): void
+  onEvent(mask: number, name: ByteString): void
 }
 
 export interface InodeWatch {
@@ -46,7 +46,7 @@ export const watchInode = process.platform === 'linux' ? watch : undefined
 let opened: Inotify | undefined
 
 /** Throws an error with the `code` that the system gives. */
-function watch(path: BytePath, mask: number, owner: InodeOwner): InodeWatch {
+function watch(path: ByteString, mask: number, owner: InodeOwner): InodeWatch {
   opened ??= new Inotify()
   return opened.add(path, mask, owner)
 }
@@ -91,7 +91,7 @@ class Inotify {
     void this.#readAll()
   }
 
-  add(path: BytePath, mask: number, owner: InodeOwner): Watch {
+  add(path: ByteString, mask: number, owner: InodeOwner): Watch {
     if (this.#failure) throw withCode('EIO', 'watching has failed', this.#failure)
     const wd = library().inotify_add_watch(this.#fd, Buffer.from(`${path}\0`, 'latin1'), mask | MASK_ADD)
     if (wd < 0) {
@@ -158,7 +158,7 @@ class Inotify {
     this.#rest = bytes.subarray(at)
   }
 
-  #tell(wd: number, mask: number, name: BytePath): void {
+  #tell(wd: number, mask: number, name: ByteString): void {
     // None if the watch was closed while the event was under way.
     const watches = [...(this.#watches.get(wd) ?? [])]
     if (mask & IN.IGNORED) this.#watches.delete(wd)

@@ -1,16 +1,16 @@
-import type { BytePath } from './byte-path.ts'
+import type { ByteString } from '../byte-string.ts'
 
 export type ChangeKind = 'created' | 'modified' | 'removed'
 
 export interface SeenChange {
-  readonly path: BytePath
+  readonly path: ByteString
   readonly kind: ChangeKind
   readonly isDirectory: boolean
 }
 
 /** Changes with one for each path, except that a directory which was replaced has two. */
 export class MergedChanges {
-  readonly #byPath = new Map<BytePath, { entry: SeenChange; era: number }>()
+  readonly #byPath = new Map<ByteString, { entry: SeenChange; era: number }>()
   /** Begins anew when a directory is removed: what is said after that must not be moved before it. */
   #era = 0
 

@@ -1,5 +1,6 @@
 import { readlinkSync } from 'node:fs'
-import { type BytePath, join, pathBytes } from './byte-path.ts'
+import { type ByteString, joinBytes } from '../byte-string.ts'
+import { pathBytes } from './byte-path.ts'
 import { IN, type InodeWatch, watchInode } from './inotify.ts'
 
 const ENTRY_CHANGES = IN.CREATE | IN.DELETE | IN.MOVED_FROM | IN.MOVED_TO | IN.ATTRIB
@@ -13,7 +14,7 @@ const POLL_MS = 1000
  * of a link on the way. It watches each directory that is passed, for the one name that is looked up in it.
  */
 export class PathTrail {
-  readonly #path: BytePath
+  readonly #path: ByteString
   readonly #onChange: () => void
   #watches: InodeWatch[] = []
   #poll: ReturnType<typeof setTimeout> | undefined
@@ -21,7 +22,7 @@ export class PathTrail {
   #closed = false
 
   /** When it returns, everything is watched: what the caller sees from now on, it will hear the end of. */
-  constructor(path: BytePath, onChange: () => void) {
+  constructor(path: ByteString, onChange: () => void) {
     this.#path = path
     this.#onChange = onChange
     this.#retrace()
@@ -39,7 +40,7 @@ export class PathTrail {
     this.#watches = []
     clearTimeout(this.#poll)
     const names = this.#path.split('/')
-    let directory: BytePath = '/'
+    let directory: ByteString = '/'
     let links = 0
     for (let name = names.shift(); name !== undefined; name = names.shift()) {
       if (name === '' || name === '.') continue
@@ -50,10 +51,10 @@ export class PathTrail {
       }
       // First the watch, then the look: a change in between is told, not missed.
       this.#watch(directory, name)
-      const target = look(join(directory, name))
+      const target = look(joinBytes(directory, name))
       if (target === 'missing' || (typeof target === 'object' && ++links > MAX_LINKS)) break
       if (target === 'no link') {
-        directory = join(directory, name)
+        directory = joinBytes(directory, name)
         continue
       }
       if (target.link.startsWith('/')) directory = '/'
@@ -62,8 +63,8 @@ export class PathTrail {
     for (const watch of former) watch.close()
   }
 
-  #watch(directory: BytePath, name: BytePath): void {
-    const onEvent = (mask: number, changed: BytePath) => {
+  #watch(directory: ByteString, name: ByteString): void {
+    const onEvent = (mask: number, changed: ByteString) => {
       if (changed === name || mask & (IN.Q_OVERFLOW | IN.IGNORED | IN.UNMOUNT)) this.#somethingHappened()
     }
     try {
@@ -92,7 +93,7 @@ export class PathTrail {
   }
 }
 
-function look(path: BytePath): { link: BytePath } | 'no link' | 'missing' {
+function look(path: ByteString): { link: ByteString } | 'no link' | 'missing' {
   try {
     return { link: readlinkSync(pathBytes(path), 'latin1') }
   } catch (error) {

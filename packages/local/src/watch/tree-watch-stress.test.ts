@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { describe, test } from 'node:test'
-import type { NativePath } from './byte-path.ts'
+import type { NativePath } from '../files/native-path.ts'
 import { TreeWatch } from './tree-watch.ts'
 
 /** Creates, writes, renames, links and removes at random, with names of which some are no text. */

@@ -1,5 +1,6 @@
 import { ExecError } from '@waldo/environment'
-import { bytePath, type NativePath } from './byte-path.ts'
+import type { NativePath } from '../files/native-path.ts'
+import { bytePath } from './byte-path.ts'
 import { type ChangeBatch, ChangeJournal } from './change-journal.ts'
 import { DirectoryTree } from './directory-tree.ts'
 import { FallbackTree } from './fallback-tree.ts'

@@ -3,7 +3,7 @@ import * as fs from 'node:fs'
 import { tmpdir } from 'node:os'
 import { describe, test } from 'node:test'
 import { ExecError } from '@waldo/environment'
-import type { NativePath } from './byte-path.ts'
+import type { NativePath } from '../files/native-path.ts'
 import { watchMissing } from './watch-missing.ts'
 
 interface Place {

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
-import { type BytePath, bytePath, type NativePath, pathBytes } from './byte-path.ts'
+import type { ByteString } from '../byte-string.ts'
+import type { NativePath } from '../files/native-path.ts'
+import { bytePath, pathBytes } from './byte-path.ts'
 import { PathTrail } from './path-trail.ts'
 
 const MAX_PATHS = 64
@@ -41,7 +43,7 @@ export function watchMissing(
   return undefined
 }
 
-function exists(path: BytePath): boolean {
+function exists(path: ByteString): boolean {
   try {
     return statSync(pathBytes(path), { throwIfNoEntry: false }) !== undefined
   } catch {

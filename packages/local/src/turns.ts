@@ -1,13 +1,13 @@
-/** How long a search may keep the event loop to itself. */
-const TURN_MS = 5
+/** How long one piece of work may keep everybody else waiting. */
+const TURN_MS = 2
 
 /** Divides long work into turns, so that others get theirs, and ends it when it is not wanted any more. */
 export class Turns {
-  readonly #signal: AbortSignal
+  readonly #signal: AbortSignal | undefined
   #started = performance.now()
 
-  constructor(signal: AbortSignal) {
-    signal.throwIfAborted()
+  constructor(signal?: AbortSignal) {
+    signal?.throwIfAborted()
     this.#signal = signal
   }
 
@@ -18,7 +18,7 @@ export class Turns {
 
   async #next(): Promise<void> {
     await new Promise<void>((resolve) => setImmediate(resolve))
-    this.#signal.throwIfAborted()
+    this.#signal?.throwIfAborted()
     this.#started = performance.now()
   }
 }

@@ -1,4 +1,4 @@
-import { type NativePath, nativePath } from '../files/native-path.ts'
+import { type NativePath, nativePath } from './files/native-path.ts'
 
 /**
  * A path or a name with one character for each of its bytes. Names need not be UTF-8, and this form keeps them all
