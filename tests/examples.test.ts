@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { serverCommand, startServer } from '@waldo/testkit'
+import { eventually, serverCommand, startProxy, startServer } from '@waldo/testkit'
 
 const ROOT = join(import.meta.dir, '..')
 
@@ -28,11 +30,69 @@ describe('the README', () => {
 })
 
 describe('examples', () => {
+  const example = (name: string, ...args: string[]) => [process.execPath, `examples/${name}.ts`, ...args]
+
   test('run-command passes output and exit code on', async () => {
     await using server = await startServer()
-    const command = ['examples/run-command.ts', server.url, 'sh', '-c', 'echo out; echo err >&2; exit 5']
-    const child = Bun.spawn([process.execPath, ...command], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    const command = example('run-command', server.url, 'sh', '-c', 'echo out; echo err >&2; exit 5')
+    const child = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
     const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
     assert.deepEqual([stdout, stderr, code], ['out\n', 'err\n', 5])
+  })
+
+  test('remote-shell is a terminal there for the terminal here, and ends with it', async () => {
+    await using server = await startServer({ env: { SHELL: '/bin/sh', PS1: 'there> ' } })
+    let screen = ''
+    const data = (_: unknown, bytes: Uint8Array) => {
+      screen += Buffer.from(bytes).toString()
+    }
+    const child = Bun.spawn(example('remote-shell', server.url), {
+      cwd: ROOT,
+      terminal: { cols: 97, rows: 31, data },
+    })
+    const type = (text: string) => child.terminal!.write(`${text}\r`)
+    await eventually(() => /[$#>] /.test(screen), 'a prompt')
+    type('stty size')
+    await eventually(() => screen.includes('31 97'), 'its size')
+    child.terminal!.resize(60, 20)
+    await eventually(() => {
+      type('stty size')
+      return screen.includes('20 60')
+    }, 'its new size')
+    type('exit 9')
+    assert.equal(await child.exited, 9)
+    child.terminal!.close()
+  })
+
+  test('resume-after-cut misses nothing and repeats nothing', async () => {
+    await using server = await startServer()
+    await using proxy = await startProxy(server.url)
+    const child = Bun.spawn(example('resume-after-cut', proxy.url), { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    for await (const bytes of child.stdout) {
+      output += Buffer.from(bytes).toString()
+      if (/^(2|5)\n$/m.test(output.slice(-2))) proxy.cut()
+    }
+    assert.equal(await child.exited, 0)
+    assert.equal(output, '1\n2\n3\n4\n5\n6\n7\n8\n9\n10\nended with 0 after 21 bytes\n')
+    assert.match(await child.stderr.text(), /\(recovering\)\n\(ready\)/)
+  })
+
+  test('copy-files copies them, whatever is in them', async () => {
+    await using server = await startServer()
+    const directory = mkdtempSync(join(tmpdir(), 'waldo-example-'))
+    try {
+      const content = randomBytes(3_000_001)
+      writeFileSync(join(directory, 'large.bin'), content)
+      writeFileSync(join(directory, 'empty'), '')
+      const files = ['large.bin', 'empty'].map((name) => join(directory, name))
+      const command = example('copy-files', server.url, join(directory, 'new/place'), ...files)
+      const child = Bun.spawn(command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] })
+      assert.match(await child.stdout.text(), /large.bin: 3000001 bytes\n.*empty: 0 bytes\n/)
+      assert.equal(await child.exited, 0)
+      assert.deepEqual(readFileSync(join(directory, 'new/place/large.bin')), content)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 })

@@ -177,13 +177,15 @@ describe('writing', () => {
     if (process.getuid?.() !== 0) return t.skip('needs root')
     writeFileSync(at('below'), 'old')
     writeFileSync(at('mounted'), '')
-    sh(`mount --bind ${at('below')} ${at('mounted')}`)
-    try {
-      await write(at('mounted'), 'through the mount')
-    } finally {
-      sh(`umount ${at('mounted')}`)
+    for (const content of ['through the mount', 'a'.repeat(3_000_000)]) {
+      sh(`mount --bind ${at('below')} ${at('mounted')}`)
+      try {
+        await write(at('mounted'), content)
+      } finally {
+        sh(`umount ${at('mounted')}`)
+      }
+      assert.equal(readFileSync(at('below'), 'utf8'), content)
     }
-    assert.equal(readFileSync(at('below'), 'utf8'), 'through the mount')
     mkdirSync(at('frozen'))
     writeFileSync(at('frozen/file'), 'old')
     sh(`mount --bind ${at('frozen')} ${at('frozen')} && mount -o remount,ro,bind ${at('frozen')}`)
@@ -372,8 +374,23 @@ describe('directories', () => {
     assert.equal((await client.failure('fs/readFile', { path: long })).code, -32603)
   })
 
+  test('a file that is copied onto itself stays as it is', async () => {
+    writeFileSync(at('own'), 'content')
+    linkSync(at('own'), at('own-link'))
+    for (const [source, target] of [
+      ['own', 'own-link'],
+      ['own', 'own'],
+    ]) {
+      const paths = { sourcePath: uri(at(source!)), destinationPath: uri(at(target!)), recursive: false }
+      await client.call('fs/copy', paths)
+      assert.equal(readFileSync(at('own'), 'utf8'), 'content')
+    }
+    await client.call('fs/copy', { sourcePath: uri(at('own')), destinationPath: 'file:///dev/null', recursive: false })
+  })
+
   test('copies keep modes, links and holes', async () => {
     mkdirSync(at('from/sub'), { recursive: true })
+    chmodSync(at('from/sub'), 0o1755)
     writeFileSync(at('from/tool'), '#!/bin/sh', { mode: 0o755 })
     symlinkSync('tool', at('from/sub/link'))
     writeFileSync(at('from/sparse'), '')
@@ -381,6 +398,7 @@ describe('directories', () => {
     appendFileSync(at('from/sparse'), 'end')
     await client.call('fs/copy', { sourcePath: uri(at('from')), destinationPath: uri(at('to')), recursive: true })
     assert.equal(statSync(at('to/tool')).mode & 0o777, 0o755)
+    assert.equal(statSync(at('to/sub')).mode & 0o7777, 0o1755)
     assert.equal(readlinkSync(at('to/sub/link')), 'tool')
     assert.equal(statSync(at('to/sparse')).size, 64 * MiB + 3)
     assert.ok(statSync(at('to/sparse')).blocks * 512 < MiB)
@@ -422,7 +440,7 @@ describe('extensions', () => {
     assert.equal(statSync(at('log')).mode & 0o7777, 0o640)
     symlinkSync('log', at('log-link'))
     const nofollow = { path: uri(at('log-link')), mode: 0o777, followSymlinks: false }
-    assert.equal((await client.failure('fs/setMode', nofollow)).code, -32603)
+    assert.equal((await client.failure('fs/setMode', nofollow)).code, -32600)
     assert.equal(statSync(at('log')).mode & 0o7777, 0o640)
   })
 

@@ -1,6 +1,8 @@
 import {
+  chmodSync,
   closeSync,
   fchmodSync,
+  fstatSync,
   ftruncateSync,
   lstatSync,
   mkdirSync,
@@ -11,15 +13,12 @@ import {
   symlinkSync,
 } from 'node:fs'
 import { Turns } from '../turns.ts'
+import { copyContent } from './copy-content.ts'
 import { readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError, invalid } from './file-error.ts'
 import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
-import { openForReading, readInto } from './read-file.ts'
+import { openForReading } from './read-file.ts'
 import { Replacement } from './replacement.ts'
-import { writeFully } from './write-file.ts'
-
-const PIECE_BYTES = 1024 * 1024
-const ZEROS = Buffer.alloc(4096)
 
 /** Copies a file, a link, or with `recursive` a directory, whose content joins what is in the target already. */
 export async function copy(
@@ -40,9 +39,11 @@ export async function copy(
 async function copyTree(source: NativePath, target: NativePath, stat: Stats): Promise<void> {
   const turns = new Turns()
   const queue: [NativePath, NativePath, Stats][] = [[source, target, stat]]
+  /** Parents before their children. */
+  const made: [NativePath, number][] = []
   for (let next = queue.pop(); next; next = queue.pop()) {
     const [from, to, { mode }] = next
-    at(to, () => makeDirectory(to, mode))
+    if (at(to, () => makeDirectory(to))) made.push([to, mode])
     for (const entries of readDirectoryEntries(from)) {
       for (const { name } of entries) {
         const below = joinName(from, name)
@@ -55,6 +56,7 @@ async function copyTree(source: NativePath, target: NativePath, stat: Stats): Pr
       }
     }
   }
+  for (const [path, mode] of made.reverse()) at(path, () => chmodSync(path, mode & 0o7777))
 }
 
 /** False for what cannot be copied, such as a device. */
@@ -72,47 +74,44 @@ async function copyOne(source: NativePath, target: NativePath, stat: Stats): Pro
 async function copyFile(source: NativePath, target: NativePath): Promise<void> {
   const { fd, stat } = openForReading(source, { followSymlinks: true })
   try {
+    // Written in place, it would be emptied before it is read.
+    if (
+      isSame(
+        stat,
+        at(target, () => statSync(target, { throwIfNoEntry: false })),
+      )
+    )
+      return
     const replacement = Replacement.open(target, { mode: stat.mode & 0o777 })
     try {
       const length = await copyContent(fd, replacement.fd)
-      ftruncateSync(replacement.fd, length)
-      fchmodSync(replacement.fd, stat.mode & 0o7777)
+      if (fstatSync(replacement.fd).isFile()) {
+        ftruncateSync(replacement.fd, length)
+        fchmodSync(replacement.fd, stat.mode & 0o7777)
+      }
     } catch (error) {
       replacement.discard()
       throw fileError(error, target)
     }
-    replacement.commit()
+    await replacement.commit()
   } finally {
     closeSync(fd)
   }
 }
 
-/** Leaves out what is zero, so that a sparse file stays one. Returns the length. */
-async function copyContent(from: number, to: number): Promise<number> {
-  const piece = Buffer.allocUnsafe(PIECE_BYTES)
-  for (let offset = 0; ; ) {
-    const read = await readInto(from, piece, offset)
-    if (read === 0) return offset
-    const content = piece.subarray(0, read)
-    if (!isZero(content)) await writeFully(to, content, offset)
-    offset += read
-  }
+function isSame(one: Stats, other: Stats | undefined): boolean {
+  return one.dev === other?.dev && one.ino === other.ino
 }
 
-function isZero(bytes: Buffer): boolean {
-  for (let start = 0; start < bytes.length; start += ZEROS.length) {
-    const part = bytes.subarray(start, start + ZEROS.length)
-    if (Buffer.compare(part, ZEROS.subarray(0, part.length)) !== 0) return false
-  }
-  return true
-}
-
-function makeDirectory(path: NativePath, mode: number): void {
+/** Whatever its mode will be, we have to be able to put something into it first. False if it was there already. */
+function makeDirectory(path: NativePath): boolean {
   try {
-    mkdirSync(path, mode & 0o777)
+    mkdirSync(path, 0o700)
   } catch (error) {
     if (errorCode(error) !== 'EEXIST' || !statSync(path).isDirectory()) throw error
+    return false
   }
+  return true
 }
 
 function refuseInside(source: NativePath, target: NativePath): void {

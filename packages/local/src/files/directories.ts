@@ -65,12 +65,12 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
   try {
     for (const entries of readDirectoryEntries(path)) {
       count += entries.length
+      await turns.over()
       if (count > limits.directoryEntries) continue
       for (const { name, kind } of entries) {
         const resolved = kind === 'symlink' || kind === 'unknown' ? followKind(joinName(path, name)) : kind
         if (resolved) listed.push({ name, isDirectory: resolved === 'directory', isFile: resolved === 'file' })
       }
-      await turns.over()
     }
   } catch (error) {
     throw fileError(error, path)
@@ -84,13 +84,12 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
   return listed
 }
 
-/** Undefined for what is gone, or out of reach. */
+/** Undefined for what leads nowhere, for whatever reason. */
 function followKind(path: NativePath): EntryKind | undefined {
   try {
     const stat = statSync(path)
     return stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other'
-  } catch (error) {
-    if (['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES'].includes(errorCode(error))) return undefined
-    throw error
+  } catch {
+    return undefined
   }
 }

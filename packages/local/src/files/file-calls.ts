@@ -21,6 +21,7 @@ const AT_FDCWD = -100
 const AT_SYMLINK_FOLLOW = 0x400
 const RESOLVE_NO_SYMLINKS = 4
 const RWF_NOWAIT = 8
+const RENAME_NOREPLACE = 1
 const RENAME_EXCHANGE = 2
 const SYNC_FILE_RANGE_WRITE = 2
 
@@ -70,6 +71,12 @@ export function linkDescriptor(fd: number, path: NativePath): boolean {
   const { linkat, ptr } = calls()
   const from = cString(`/proc/self/fd/${fd}`)
   return linkat(AT_FDCWD, ptr(from), AT_FDCWD, ptr(cString(path)), AT_SYMLINK_FOLLOW) === 0
+}
+
+/** Moves something to a name that must not be taken. */
+export function renameToNew(source: NativePath, target: NativePath): boolean {
+  const { renameat2, ptr } = calls()
+  return renameat2(AT_FDCWD, ptr(cString(source)), AT_FDCWD, ptr(cString(target)), RENAME_NOREPLACE) === 0
 }
 
 /** Each gets what the other name stood for, at once. */

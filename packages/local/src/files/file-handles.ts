@@ -6,7 +6,7 @@ import { fileError, invalid, systemError } from './file-error.ts'
 import type { NativePath } from './native-path.ts'
 import { openForReading, readInto } from './read-file.ts'
 import { Replacement } from './replacement.ts'
-import { writeFully } from './write-file.ts'
+import { writeFully } from './write-fully.ts'
 
 type Handle = { readonly path: NativePath; busy: Promise<unknown> | undefined } & (
   | { readonly mode: 'read'; readonly fd: number }
@@ -76,9 +76,7 @@ export class FileHandles {
     const handle = this.#handles.get(id)
     if (!handle) return undefined
     this.#handles.delete(id)
-    if (handle.busy) return handle.busy.then(() => release(handle, true))
-    release(handle, true)
-    return undefined
+    return handle.busy ? handle.busy.then(() => release(handle)) : release(handle)
   }
 
   /** The connection is gone: what was not closed keeps its old content. */
@@ -94,8 +92,8 @@ export class FileHandles {
 
   #drop(id: string, handle: Handle): void {
     this.#handles.delete(id)
-    if (handle.busy) void handle.busy.then(() => release(handle, false))
-    else release(handle, false)
+    if (handle.busy) void handle.busy.then(() => drop(handle))
+    else drop(handle)
   }
 
   /** The descriptor must not be closed, and its number given to another file, while the system still uses it. */
@@ -123,8 +121,14 @@ async function readRest(fd: number, block: Buffer, offset: number, done: number)
   return block.subarray(0, length)
 }
 
-function release(handle: Handle, commit: boolean): void {
-  if (handle.mode === 'read') closeSync(handle.fd)
-  else if (commit) handle.replacement.commit()
-  else handle.replacement.discard()
+function release(handle: Handle): undefined | Promise<void> {
+  if (handle.mode === 'replace') return handle.replacement.commit()
+  closeSync(handle.fd)
+  return undefined
+}
+
+/** What was written is forgotten. */
+function drop(handle: Handle): void {
+  if (handle.mode === 'replace') handle.replacement.discard()
+  else closeSync(handle.fd)
 }

@@ -1,8 +1,8 @@
-import { chmodSync, closeSync, constants, fchmodSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { chmodSync, closeSync, fstatSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs'
 import type { FsMetadata } from '@waldo/protocol'
 import { fileError, invalid } from './file-error.ts'
 import { displayPath, type NativePath, nativePath } from './native-path.ts'
-import { lstatNoFollow, openNoFollow } from './no-symlinks.ts'
+import { lstatNoFollow, O_PATH, openNoFollow } from './no-symlinks.ts'
 
 /** For a link: that it is one, and what it leads to. */
 export function getMetadata(path: NativePath, { followSymlinks }: { followSymlinks: boolean }): FsMetadata {
@@ -34,14 +34,20 @@ export function setMode(path: NativePath, mode: number, { followSymlinks }: { fo
       chmodSync(path, mode)
       return
     }
-    const fd = openNoFollow(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY)
-    try {
-      fchmodSync(fd, mode)
-    } finally {
-      closeSync(fd)
-    }
+    setModeNoFollow(path, mode)
   } catch (error) {
     throw fileError(error, path)
+  }
+}
+
+/** By a descriptor that needs no permission of the file itself, and of which nobody can make a link any more. */
+function setModeNoFollow(path: NativePath, mode: number): void {
+  const fd = openNoFollow(path, O_PATH)
+  try {
+    if (fstatSync(fd).isSymbolicLink()) throw containsLink(path)
+    chmodSync(`/proc/self/fd/${fd}`, mode)
+  } finally {
+    closeSync(fd)
   }
 }
 

@@ -3,7 +3,8 @@ import { hasFileCalls, openWithoutSymlinks } from './file-calls.ts'
 import { fileError, systemError } from './file-error.ts'
 import { joinName, type NativePath, splitName } from './native-path.ts'
 
-const O_PATH = 0o10000000
+/** A place in the file system rather than what is there: needs no permission to read it. Not on macOS. */
+export const O_PATH = 0o10000000
 const O_CLOEXEC = 0o2000000
 
 /** Opens a file that must not be reached through any symbolic link. */

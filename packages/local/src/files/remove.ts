@@ -1,9 +1,14 @@
-import { lstatSync, promises, rmdirSync, unlinkSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, rmdirSync, unlinkSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
-import { errorCode, fileError } from './file-error.ts'
+import { Turns } from '../turns.ts'
+import { readDirectoryEntries } from './directory-reader.ts'
+import { errorCode, fileError, systemError } from './file-error.ts'
 import { containsLink } from './metadata.ts'
-import type { NativePath } from './native-path.ts'
+import { joinName, type NativePath } from './native-path.ts'
 import { inDirectory } from './no-symlinks.ts'
+
+/** Each holds a descriptor. */
+const MAX_DEPTH = 512
 
 interface RemoveOptions {
   readonly recursive: boolean
@@ -20,10 +25,7 @@ export function remove(path: NativePath, options: RemoveOptions): undefined | Pr
   }
   try {
     if (!options.followSymlinks) removeNoFollow(path, options.recursive)
-    else if (!removeOne(path, options.recursive)) {
-      // The system's own, which never follows a link and keeps nobody waiting.
-      return promises.rm(path, { recursive: true }).catch(ignoreMissing)
-    }
+    else if (!removeOne(path, options.recursive)) return removeTree(path).catch(ignoreMissing)
   } catch (error) {
     ignoreMissing(error)
   }
@@ -42,6 +44,47 @@ function removeOne(path: NativePath, recursive: boolean): boolean {
   } catch (error) {
     if (recursive && (errorCode(error) === 'ENOTEMPTY' || errorCode(error) === 'EEXIST')) return false
     throw error
+  }
+}
+
+/** In turns with everybody else. Below descriptors of the directories: where a link takes their place, it ends. */
+async function removeTree(path: NativePath): Promise<void> {
+  const turns = new Turns()
+  const removeBelow = async (directory: NativePath, depth: number): Promise<void> => {
+    if (depth > MAX_DEPTH) throw systemError('ENAMETOOLONG', path)
+    const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
+    try {
+      const held = `/proc/self/fd/${fd}`
+      for (const entries of readDirectoryEntries(process.platform === 'linux' ? held : directory)) {
+        for (const { name, kind } of entries) {
+          const below = joinName(process.platform === 'linux' ? held : directory, name)
+          if (kind === 'directory' || kind === 'unknown') await removeEntry(below, depth)
+          else unlinkIfThere(below)
+          await turns.over()
+        }
+      }
+    } finally {
+      closeSync(fd)
+    }
+  }
+  const removeEntry = async (entry: NativePath, depth: number): Promise<void> => {
+    try {
+      if (removeOne(entry, true)) return
+      await removeBelow(entry, depth + 1)
+      rmdirSync(entry)
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error // Somebody else is removing it, too.
+    }
+  }
+  await removeBelow(path, 0)
+  rmdirSync(path)
+}
+
+function unlinkIfThere(path: NativePath): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
   }
 }
 

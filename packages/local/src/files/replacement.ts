@@ -8,13 +8,12 @@ import {
   lstatSync,
   openSync,
   readlinkSync,
-  readSync,
   renameSync,
   type Stats,
   statSync,
   unlinkSync,
-  writeSync,
 } from 'node:fs'
+import { copyContent } from './copy-content.ts'
 import { exchangeNames, extendedAttributes, hasFileCalls, linkDescriptor } from './file-calls.ts'
 import { errorCode, fileError, systemError } from './file-error.ts'
 import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
@@ -24,7 +23,6 @@ import { writeBackSoon } from './writeback.ts'
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY
 const NEW_FILE_MODE = 0o666
 const MAX_LINKS = 40
-const PIECE_BYTES = 1024 * 1024
 /** A label that the system gives to a new file by itself. */
 const AUTOMATIC_ATTRIBUTES = new Set(['security.selinux'])
 /** No second file can be made beside the first, though the first may well be written to. */
@@ -85,24 +83,31 @@ export class Replacement {
     }
   }
 
-  /** The new content takes effect. */
-  commit(): void {
-    if (!this.#open) return
+  /** The new content takes effect: at once, unless it has to be copied to where it belongs. */
+  commit(): undefined | Promise<void> {
+    if (!this.#open) return undefined
     try {
-      if (this.#temporary.kind === 'nameless') this.#place()
-      else if (this.#temporary.kind === 'named') this.#takePlace(this.#temporary.path)
+      const temporary = this.#temporary
+      const copying =
+        temporary.kind === 'nameless'
+          ? this.#place()
+          : temporary.kind === 'named'
+            ? this.#takePlace(temporary.path)
+            : undefined
+      if (copying) return copying.finally(() => this.discard())
     } catch (error) {
       this.discard()
-      throw fileError(error, this.#target)
+      throw fileError(error, this.#lasting)
     }
     this.#close()
+    return undefined
   }
 
-  /** The old content stays, unless it was written to in place. */
+  /** The old content stays, unless it was written to in place. Never fails: there is nobody who could help. */
   discard(): void {
     if (!this.#open) return
-    if (this.#temporary.kind === 'named') removeIfThere(this.#temporary.path)
     this.#close()
+    if (this.#temporary.kind === 'named') removeIfPossible(this.#temporary.path)
   }
 
   #close(): void {
@@ -112,15 +117,16 @@ export class Replacement {
   }
 
   /** Gives the new content its name. The old content, if any, goes under another one, and then for good. */
-  #place(): void {
+  #place(): undefined | Promise<void> {
     if (this.#exists || !linkDescriptor(this.fd, this.#target)) {
       const path = temporaryName(this.#target)
-      if (!linkDescriptor(this.fd, path)) throw systemError('EIO', path)
+      if (!linkDescriptor(this.fd, path)) throw whyNotIn(splitName(this.#target).directory)
       this.#temporary = { kind: 'named', path }
-      if (exchangeNames(path, this.#target)) this.#removeOld(path)
-      else this.#takePlace(path)
+      if (!exchangeNames(path, this.#target)) return this.#takePlace(path)
+      this.#removeOld(path)
     }
     writeBackSoon(this.#lasting)
+    return undefined
   }
 
   #removeOld(path: NativePath): void {
@@ -133,13 +139,13 @@ export class Replacement {
     }
   }
 
-  #takePlace(temporary: NativePath): void {
+  #takePlace(temporary: NativePath): undefined | Promise<void> {
     try {
       renameSync(temporary, this.#target)
+      return undefined
     } catch (error) {
       if (!this.#exists || !NOT_REPLACEABLE.has(errorCode(error))) throw error
-      copyContent(this.fd, this.#target)
-      removeIfThere(temporary)
+      return copyInto(this.fd, this.#target)
     }
   }
 }
@@ -167,7 +173,7 @@ function openContent(
     return opened
   } catch (error) {
     closeSync(opened.fd)
-    if (opened.temporary.kind === 'named') removeIfThere(opened.temporary.path)
+    if (opened.temporary.kind === 'named') removeIfPossible(opened.temporary.path)
     if (errorCode(error) === 'EPERM' || errorCode(error) === 'EINVAL') return openInPlace(target)
     throw error
   }
@@ -192,19 +198,25 @@ function openInPlace(target: NativePath): { fd: number; temporary: Temporary } {
   return { fd: openSync(target, flags), temporary: { kind: 'none' } }
 }
 
-function copyContent(from: number, target: NativePath): void {
+async function copyInto(from: number, target: NativePath): Promise<void> {
   const { fd } = openInPlace(target)
   try {
-    const piece = Buffer.allocUnsafe(PIECE_BYTES)
-    for (let at = 0; ; ) {
-      const read = readSync(from, piece, 0, piece.length, at)
-      if (read === 0) break
-      for (let written = 0; written < read; ) written += writeSync(fd, piece, written, read - written, at + written)
-      at += read
-    }
+    await copyContent(from, fd)
+  } catch (error) {
+    throw fileError(error, target)
   } finally {
     closeSync(fd)
   }
+}
+
+/** Why no file can be made in a directory that could be had a moment ago. */
+function whyNotIn(directory: NativePath): Error {
+  try {
+    accessSync(directory, constants.W_OK)
+  } catch (error) {
+    return error as Error
+  }
+  return systemError('EIO', directory)
 }
 
 /** Where a write would arrive: links are followed, also one that leads to nothing yet. */
@@ -246,11 +258,10 @@ function temporaryName(target: NativePath): NativePath {
   return joinName(splitName(target).directory, `.waldo-${crypto.randomUUID()}.tmp`)
 }
 
-function removeIfThere(path: NativePath): void {
+function removeIfPossible(path: NativePath): void {
   try {
     unlinkSync(path)
-  } catch (error) {
-    // Somebody was faster, or has moved the directory away.
-    if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw fileError(error, path)
+  } catch {
+    // Somebody was faster, or the system does not let us any more; what there is to tell has been told.
   }
 }

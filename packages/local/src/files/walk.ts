@@ -125,10 +125,14 @@ class Walk {
   /** Where links are followed, several paths lead to one directory: it is entered once. */
   #isNew(directory: NativePath): boolean {
     if (!this.#options.followDirectorySymlinks) return true
-    const stat = statSync(directory, { throwIfNoEntry: false })
-    if (!stat) return false
-    const { dev, ino } = stat
-    const identity = `${dev}:${ino}`
+    let identity: string
+    try {
+      const { dev, ino } = statSync(directory)
+      identity = `${dev}:${ino}`
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') this.#fail(directory, error)
+      return false
+    }
     const isNew = !this.#visited.has(identity)
     this.#visited.add(identity)
     return isNew

@@ -1,8 +1,9 @@
-import { closeSync, constants, openSync, write as writeCallback, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { fileError } from './file-error.ts'
 import type { NativePath } from './native-path.ts'
 import { openNoFollow } from './no-symlinks.ts'
 import { Replacement } from './replacement.ts'
+import { writeFully } from './write-fully.ts'
 
 /** Written in one go: the system only copies it. Beyond it others have their turn meanwhile. */
 const SHORT_BYTES = 128 * 1024
@@ -23,10 +24,9 @@ export function writeFile(
   try {
     for (let written = 0; written < content.length; ) written += writeSync(replacement.fd, content, written)
   } catch (error) {
-    finish(error)
+    return finish(error)
   }
-  finish()
-  return undefined
+  return finish()
 }
 
 /** Adds to the end of a file, or creates it. */
@@ -47,16 +47,4 @@ export function appendFile(
       throw fileError(error, path)
     })
     .finally(() => closeSync(fd))
-}
-
-/** Writes all of it, at a place or where the descriptor stands, without anybody else having to wait. */
-export async function writeFully(fd: number, content: Uint8Array, position: number | null): Promise<void> {
-  for (let written = 0; written < content.length; ) {
-    const at = position === null ? null : position + written
-    written += await new Promise<number>((resolve, reject) => {
-      writeCallback(fd, content, written, content.length - written, at, (error, count) =>
-        error ? reject(error) : resolve(count),
-      )
-    })
-  }
 }

@@ -15,6 +15,8 @@ const LARGE_BYTES = 1024 * 1024
  */
 const files = new Map<string, NativePath>()
 let timer: ReturnType<typeof setTimeout> | undefined
+/** One at a time: the threads are few, and for everybody. Whoever wrote has gone on; the system logs what fails. */
+let syncing: Promise<void> = Promise.resolve()
 
 export function writeBackSoon(path: NativePath): void {
   files.set(String(path), path)
@@ -43,8 +45,7 @@ function start(path: NativePath): void {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW | constants.O_NOCTTY)
   try {
     const { size } = fstatSync(fd)
-    if (size > LARGE_BYTES)
-      void syncElsewhere(path).catch(() => {}) // Whoever wrote it has gone on; the system logs it.
+    if (size > LARGE_BYTES) syncing = syncing.then(() => syncElsewhere(path)).catch(() => {})
     else startWriteback(fd)
   } finally {
     closeSync(fd)
