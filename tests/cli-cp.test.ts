@@ -54,7 +54,7 @@ describe('waldo cp', () => {
     assert.ok(readFileSync(person.path('there/x')).equals(content))
     const child = person.spawn(['cp', 'there:x', '-'])
     assert.ok(Buffer.from(await child.stdout.bytes()).equals(content))
-    assert.deepEqual(await person.shell('waldo cp there:x - | head -c 1 | wc -c; echo ${PIPESTATUS[0]}'), {
+    assert.deepEqual(await person.shell(`waldo cp there:x - | head -c 1 | wc -c; echo \${PIPESTATUS[0]}`), {
       code: 0,
       stdout: '1\n141\n',
       stderr: '',
@@ -175,14 +175,17 @@ describe('waldo cp', () => {
       // Some of it is on its way: it has been opened for writing.
       const isOpen = () => readdirSync(`/proc/${server.pid}/fd`).some((fd) => pathOf(server.pid, fd).includes('/there'))
       await eventually(isOpen, 'the copy to begin')
-      if (how === 'the server is killed') server.kill('SIGKILL')
-      else child.kill('SIGINT')
-      if (how === 'the server is killed') {
+      if (how === 'we are interrupted') child.kill('SIGINT')
+      else {
+        server.kill('SIGKILL')
         await server.exited
-        // What goes on after a cut cannot, here: whoever waits for that says so.
-        child.kill('SIGINT')
+        // If it has not noticed by itself, it does now.
+        stdin.write(randomBytes(1_000_000))
+        Promise.resolve(stdin.flush()).catch(() => {})
       }
-      assert.equal(await child.exited, 130)
+      assert.equal(await child.exited, how === 'we are interrupted' ? 130 : 1)
+      const said = await child.stderr.text()
+      assert.match(said, how === 'we are interrupted' ? /^$/ : /Error: there:\S+target: [\s\S]*lost/)
       assert.equal(readFileSync(person.path('there/target'), 'utf8'), 'old')
       await eventually(() => readdirSync(person.path('there')).length === 1, 'the traces to go')
     })

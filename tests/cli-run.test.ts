@@ -272,6 +272,26 @@ describe('a lost connection', () => {
     assert.match(await child.stderr.text(), /was lost.*could not be taken up again[\s\S]*what ran there has ended/)
   })
 
+  test('and a SIGTERM, before or after: nobody waits any longer', async () => {
+    using person = new Person()
+    for (const order of ['before', 'after']) {
+      await using server = await startServer()
+      const script = 'trap "echo heard" TERM; echo started; while :; do sleep 0.1; done'
+      const child = person.spawn(['run', '-e', server.url, '--', 'sh', '-c', script])
+      const reader = child.stdout.getReader()
+      await reader.read()
+      if (order === 'before') {
+        child.kill('SIGTERM')
+        assert.equal(Buffer.from((await reader.read()).value!).toString(), 'heard\n')
+      }
+      server.kill('SIGKILL')
+      await server.exited
+      if (order === 'after') child.kill('SIGTERM')
+      assert.equal(await child.exited, 143)
+      assert.match(await child.stderr.text(), /may still be running/)
+    }
+  })
+
   test('for good: Ctrl-C twice leaves, and the terminal is as it was', async () => {
     using person = new Person()
     await using server = await startServer()

@@ -35,9 +35,11 @@ async function everythingWorks(client: RawClient): Promise<void> {
 describe('a file system that has stopped answering', () => {
   test('keeps only those waiting who asked for its files', async (t) => {
     if (process.getuid?.() !== 0 || !existsSync('/dev/fuse')) return t.skip('needs root and /dev/fuse')
-    const mount = join(root, 'dead')
-    mkdirSync(mount)
-    symlinkSync('dead/below', join(root, 'link'))
+    const mount = join(root, 'above/dé ad')
+    mkdirSync(mount, { recursive: true })
+    symlinkSync('above/dé ad/below', join(root, 'link'))
+    mkdirSync(join(root, 'links'))
+    symlinkSync(join(mount, 'file'), join(root, 'links/one'))
     const fuse = Bun.spawn([process.execPath, join(import.meta.dir, 'fixtures/dead-mount.ts'), mount], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })
@@ -56,6 +58,7 @@ describe('a file system that has stopped answering', () => {
         ['fs/open', { path, handleId: 'h' }],
         ['fs/readBlock', { handleId: 'h', offset: 0, len: 1 }],
         ['fs/copy', { sourcePath: path, destinationPath: uri(join(root, 'copy')), recursive: false }],
+        ['fs/copy', { sourcePath: uri(join(root, 'above')), destinationPath: uri(join(root, 'c')), recursive: true }],
       ]
       const settled = calls.map(([method, params]) =>
         client.failure(method, params).then(({ code }) => outcomes.push(`${method} ${code}`)),
@@ -64,11 +67,21 @@ describe('a file system that has stopped answering', () => {
       await everythingWorks(client)
       await using other = await RawClient.connect(server.url)
       await everythingWorks(other)
+      // What leads there is not looked at; what has it below is walked by somebody who can wait.
+      const links = await other.call('fs/readDirectory', { path: uri(join(root, 'links')) })
+      assert.deepEqual(links.entries, [{ fileName: 'one', isDirectory: false, isFile: false }])
+      const options = { maxDepth: 9, maxDirectories: 99, maxEntries: 99, followDirectorySymlinks: true }
+      const walked = await other.call('fs/walk', { path: uri(join(root, 'links')), options })
+      assert.match(walked.errors[0].message, /network file system/)
+      const watch = { watchId: 'w', path: uri(root) }
+      assert.equal((await other.failure('fs/watch', watch)).code, -32600)
+      void other.call('fs/walk', { path: uri(join(root, 'above')), options }).catch(() => {})
+      await everythingWorks(other)
       assert.deepEqual(outcomes, [])
       fuse.kill('SIGKILL')
       await Promise.all(settled)
       assert.equal(outcomes.length, calls.length)
-      assert.equal(helpersOf(server.pid).length, 1)
+      assert.equal(helpersOf(server.pid).length, 2)
     } finally {
       fuse.kill('SIGKILL')
       Bun.spawnSync(['umount', '-l', mount])
@@ -92,6 +105,11 @@ describe('a search that runs away', () => {
     await client[Symbol.asyncDispose]()
     assert.equal(await running, 'cut')
     await eventually(() => helpersOf(own.pid).length === 0, 'the search to end')
+    // A client that leaves while the search is still being handed over harms nobody.
+    const careless = await RawClient.connect(own.url)
+    careless.send(JSON.stringify({ id: 9, method: 'fs/grep', params: { ...search, more: 'x'.repeat(20_000_000) } }))
+    await Bun.sleep(50)
+    careless.drop()
     await using next = await RawClient.connect(own.url)
     assert.equal((await next.call('fs/grep', { ...search, pattern: 'a!' })).files.length, 1)
     // …and with the server, even if that is killed.

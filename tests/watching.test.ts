@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
-import { appendFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { RawClient, startServer, type TestServer } from '@waldo/testkit'
+import { eventually, RawClient, startServer, type TestServer } from '@waldo/testkit'
 
 interface Changed {
   watchId: string
@@ -75,6 +84,25 @@ describe('fs/watch', () => {
     await client.until(() => told(client).length > 0, 'a word about it')
     const [batch] = told(client)
     assert.deepEqual([batch?.overflow, batch?.changes], [true, []])
+  })
+
+  test('has a limit, also for those who ask all at once, and leaves nothing behind', async () => {
+    const tree = join(root, 'limited')
+    await using own = await startServer()
+    mkdirSync(tree)
+    const watchers = () =>
+      readdirSync(`/proc/${own.pid}/fdinfo`)
+        .map((fd) => readFileSync(`/proc/${own.pid}/fdinfo/${fd}`, 'latin1'))
+        .join('')
+        .split('\n')
+        .filter((line) => line.startsWith('inotify')).length
+    const client = await RawClient.connect(own.url)
+    const calls = Array.from({ length: 100 }, (_, i) => client.call('fs/watch', { watchId: `w${i}`, path: uri(tree) }))
+    const outcomes = await Promise.allSettled(calls)
+    assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 64)
+    void client.call('fs/watch', { watchId: 'w0', path: uri(root) }).catch(() => {})
+    await client.call('session/end')
+    await eventually(() => watchers() === 0, 'the watches to end with their session')
   })
 
   test('refuses what is not there', async () => {

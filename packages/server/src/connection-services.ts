@@ -62,8 +62,8 @@ export class ConnectionServices {
   }
 
   get http(): HttpRequests {
-    const { services, send } = this.#options
-    this.#http ??= new HttpRequests({ ...services().http(), send, room: () => this.#room.wait() })
+    const { services, answers, send } = this.#options
+    this.#http ??= new HttpRequests({ ...services().http(), send, answers, room: () => this.#room.wait() })
     return this.#http
   }
 

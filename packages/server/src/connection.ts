@@ -20,8 +20,9 @@ import type { Attachment, SessionRegistry } from './session-registry.ts'
 import { CloseCode, type TextParts, type Wire, type WireEvents } from './wire.ts'
 
 const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
-/** Calls of one connection that wait for something at a time. */
+/** Calls of one connection that wait for something at a time, and what they hold in bytes. */
 const MAX_CALLS = 4096
+const MAX_CALL_BYTES = 128 * 1024 * 1024
 /** A connection that has not shaken hands by then is of no use to anybody. */
 const HANDSHAKE_MS = 60_000
 
@@ -60,6 +61,7 @@ export class Connection implements WireEvents, Attachment {
   /** We have said goodbye: what still comes in is not for us. */
   #leaving = false
   #calls = 0
+  #callBytes = 0
   #readingPaused = false
 
   constructor(wire: Wire, context: ConnectionContext) {
@@ -93,19 +95,25 @@ export class Connection implements WireEvents, Attachment {
   closed(): void {
     const { session, call } = this.#handshake as { session?: Session; call?: Call }
     this.#handshake = { state: 'closed' }
-    this.#gone.abort()
-    this.#answers.close()
-    this.sink.close()
-    call?.services.close()
-    if (session) {
-      this.#context.sessions.detach(session, this)
-      if (this.#context.endsSession) this.#context.sessions.end(session)
+    try {
+      this.#gone.abort()
+      this.#answers.close()
+      this.sink.close()
+      call?.services.close()
+    } finally {
+      // Whatever goes wrong with what it held: the session must be free for the next.
+      if (session) {
+        this.#context.sessions.detach(session, this)
+        if (this.#context.endsSession) this.#context.sessions.end(session)
+      }
+      this.#context.onClosed()
     }
-    this.#context.onClosed()
   }
 
   /** Called every second. Drops a client that has stopped answering, so that its session can be resumed. */
   tick(): void {
+    // Whom we do not listen to cannot be heard.
+    if (this.#isBusy && !this.#answers.full) this.#liveness.heard()
     if (this.#liveness.isDead()) this.#wire.terminate()
     else if (this.#handshake.state === 'new' && performance.now() - this.#openedAt > HANDSHAKE_MS) {
       this.close(CloseCode.policyViolation, `initialize did not come within ${HANDSHAKE_MS / 1000} s`)
@@ -140,7 +148,7 @@ export class Connection implements WireEvents, Attachment {
     }
     switch (message.kind) {
       case 'request':
-        this.#answer(message)
+        this.#answer(message, text.length)
         break
       case 'notification':
         this.#notified(message.method)
@@ -164,11 +172,11 @@ export class Connection implements WireEvents, Attachment {
     // Notifications that we do not know may come from clients newer than we are.
   }
 
-  #answer({ id, method, params }: Request): void {
+  #answer({ id, method, params }: Request, bytes: number): void {
     try {
       const call = decodeCall(method, params)
       if (call.method === 'initialize') this.#initialize(id, call.params as Params<'initialize'>)
-      else this.#call(id, call)
+      else this.#call(id, call, bytes)
     } catch (error) {
       this.#fail(id, error)
     }
@@ -212,7 +220,7 @@ export class Connection implements WireEvents, Attachment {
     this.#send(encodeResult(id, { sessionId: session.id, environmentInfo: this.#context.environmentInfo() }))
   }
 
-  #call(id: IdText, call: DecodedCall): void {
+  #call(id: IdText, call: DecodedCall, bytes: number): void {
     const handshake = this.#handshake
     if (handshake.state !== 'ready') {
       const { family } = methods[call.method]
@@ -220,7 +228,7 @@ export class Connection implements WireEvents, Attachment {
       throw new ProtocolError(ErrorCode.invalidRequest, `client must ${missing} before using ${family} methods`)
     }
     const answer = route(call, handshake.call)
-    if (answer instanceof Promise) this.#answerLater(id, answer)
+    if (answer instanceof Promise) this.#answerLater(id, answer, bytes)
     else this.#sendResult(id, answer)
   }
 
@@ -237,7 +245,7 @@ export class Connection implements WireEvents, Attachment {
     return {
       session,
       signal: this.#gone.signal,
-      roomForAnswer: () => this.#answers.room(),
+      answers: this.#answers,
       environmentInfo: this.#context.environmentInfo(),
       endSession: () => this.#endSession(session),
       services,
@@ -245,12 +253,14 @@ export class Connection implements WireEvents, Attachment {
   }
 
   #writable(): void {
+    this.#answers.writable()
     this.sink.writable()
     if (this.#handshake.state === 'ready') this.#handshake.call.services.writable()
   }
 
-  #answerLater(id: IdText, answer: Promise<object | EncodedResult>): void {
+  #answerLater(id: IdText, answer: Promise<object | EncodedResult>, bytes: number): void {
     this.#calls++
+    this.#callBytes += bytes
     answer
       .then(
         (result) => this.#sendResult(id, result),
@@ -258,6 +268,7 @@ export class Connection implements WireEvents, Attachment {
       )
       .finally(() => {
         this.#calls--
+        this.#callBytes -= bytes
         this.#throttle()
       })
     this.#throttle()
@@ -288,11 +299,16 @@ export class Connection implements WireEvents, Attachment {
     this.#throttle()
   }
 
+  /** As much of what it asked for is being done as can be at a time. */
+  get #isBusy(): boolean {
+    return this.#calls >= MAX_CALLS || this.#callBytes >= MAX_CALL_BYTES
+  }
+
   /** Bounds what a client can make us hold for it: answers that it does not read, and calls that wait. */
   #throttle(): void {
     this.#answers.writable()
     // A client that does not read its answers is not read from either.
-    const pause = this.#answers.full || this.#calls >= MAX_CALLS
+    const pause = this.#answers.full || this.#isBusy
     if (pause === this.#readingPaused) return
     this.#readingPaused = pause
     if (pause) this.#wire.pauseReading()

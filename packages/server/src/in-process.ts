@@ -106,16 +106,19 @@ class InProcessWire implements Wire {
 /** The client's end. */
 class InProcessTransport implements Transport {
   readonly queuedBytes = 0
-  readonly #executor: Executor
   readonly #connection: Connection
   readonly #wire: InProcessWire
+  #stopped: Promise<void> | undefined
 
   constructor(executor: Executor, connection: Connection, wire: InProcessWire) {
-    this.#executor = executor
     this.#connection = connection
     this.#wire = wire
     wire.onDrained = () => connection.drained()
-    wire.onClosed = () => connection.closed()
+    // Whoever ends it: an executor without its only client is of no use.
+    wire.onClosed = () => {
+      connection.closed()
+      this.#stopped = executor.stop(0)
+    }
   }
 
   send(text: string): void {
@@ -135,6 +138,6 @@ class InProcessTransport implements Transport {
 
   async close(): Promise<void> {
     this.#wire.terminate()
-    await this.#executor.stop(0)
+    await this.#stopped
   }
 }

@@ -107,6 +107,8 @@ export class OutputPump {
 
   #wake(follower: Follower): void {
     if (follower.heldUntil > 0 || follower.fetching || this.#closed) return
+    // Of a process that nobody wants to hear of any more; another may have its id by now.
+    if (this.#followers.get(follower.processId) !== follower) return
     if (!follower.queued) {
       if (follower.cursor.seq >= follower.log.nextSeq) return
       follower.queued = true

@@ -1,5 +1,6 @@
 import type { OutputLog } from '@waldo/local'
 import type { OutputStream, ProcessReadParams, ProcessReadResult } from '@waldo/protocol'
+import type { LargeAnswers } from './large-answers.ts'
 
 /** What one answer holds at most, in bytes of output. In base64 it fits a frame that every client accepts. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024
@@ -11,20 +12,19 @@ const MAX_TIMER_MS = 2 ** 31 - 1
 export interface ReadContext {
   /** Aborted when nobody waits for the answer any more. */
   readonly signal: AbortSignal
-  /** Resolves when the client has taken enough of earlier answers for a large one to be made. */
-  readonly roomForAnswer: () => Promise<void> | undefined
+  /** Sees to it that there are not too many large answers at a time. */
+  readonly answers: LargeAnswers
 }
 
 /** Waits for something to read if the client wants to, and collects it. */
 export async function readOutput(
   log: OutputLog,
   { afterSeq = 0, maxBytes, waitMs = 0 }: ProcessReadParams,
-  { signal, roomForAnswer }: ReadContext,
+  { signal, answers }: ReadContext,
 ): Promise<ProcessReadResult> {
   const deadline = performance.now() + waitMs
   for (;;) {
-    await roomForAnswer()
-    const result = await collect(log, afterSeq, maxBytes)
+    const result = await answers.within(MAX_ANSWER_BYTES, () => collect(log, afterSeq, maxBytes))
     const news = result.chunks.length > 0 || result.closed || (result.exited && afterSeq < result.nextSeq - 1)
     const left = deadline - performance.now()
     if (news || left <= 0 || signal.aborted) return result

@@ -151,9 +151,19 @@ export class Executor {
     })
     this.#connections.add(connection)
     this.#ticker ??= setInterval(() => {
-      for (const each of this.#connections) each.tick()
+      for (const each of this.#connections) this.#tick(each)
     }, TICK_MS)
     return connection
+  }
+
+  /** What goes wrong with one connection is not the others' business. */
+  #tick(connection: Connection): void {
+    try {
+      connection.tick()
+    } catch (error) {
+      this.#options.warn(`a connection failed: ${(error as Error).stack}`)
+      connection.evict()
+    }
   }
 
   #environmentInfo(): EnvironmentInfo {

@@ -4,6 +4,7 @@ import { limits } from '@waldo/protocol'
 import { Turns } from '../turns.ts'
 import { type EntryKind, readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError } from './file-error.ts'
+import type { IsSlow } from './mount-table.ts'
 import { displayPath, joinName, type NativePath, splitName } from './native-path.ts'
 import { inDirectory } from './no-symlinks.ts'
 
@@ -58,7 +59,7 @@ interface ListedEntry {
 }
 
 /** In the system's order. Links count as what they lead to; those that lead nowhere are left out. */
-export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
+export async function readDirectory(path: NativePath, isSlow: IsSlow = () => false): Promise<ListedEntry[]> {
   const listed: ListedEntry[] = []
   const turns = new Turns()
   let count = 0
@@ -68,7 +69,7 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
       await turns.over()
       if (count > limits.directoryEntries) continue
       for (const { name, kind } of entries) {
-        const resolved = kind === 'symlink' || kind === 'unknown' ? followKind(joinName(path, name)) : kind
+        const resolved = kind === 'symlink' || kind === 'unknown' ? followKind(joinName(path, name), isSlow) : kind
         if (resolved) listed.push({ name, isDirectory: resolved === 'directory', isFile: resolved === 'file' })
       }
     }
@@ -84,9 +85,10 @@ export async function readDirectory(path: NativePath): Promise<ListedEntry[]> {
   return listed
 }
 
-/** Undefined for what leads nowhere, for whatever reason. */
-function followKind(path: NativePath): EntryKind | undefined {
+/** Undefined for what leads nowhere, for whatever reason. What leads to a slow file system is not looked at. */
+function followKind(path: NativePath, isSlow: IsSlow): EntryKind | undefined {
   try {
+    if (isSlow(path)) return 'other'
     const stat = statSync(path)
     return stat.isDirectory() ? 'directory' : stat.isFile() ? 'file' : 'other'
   } catch {

@@ -1,11 +1,14 @@
-import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
-import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
+import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { displayPath, joinName, type NativePath, nativePath, splitName } from './native-path.ts'
 
 /** File systems whose files are somewhere else, or behind a program: any call may wait for ever. */
 const SLOW_TYPES = /^(nfs|cifs|smb|9p|ceph|afs|coda|lustre|beegfs|gpfs|glusterfs|ncpfs|autofs|fuse)/
 const MAX_LINKS = 40
 /** How old our knowledge may be. A mount does not die the moment it is made. */
 const FRESH_MS = 1000
+
+/** Whether a path leads to a file system that may stop answering. */
+export type IsSlow = (path: NativePath) => boolean
 
 /** Knows which paths are on file systems that may stop answering, without ever asking one of those. */
 export class MountTable {
@@ -21,6 +24,14 @@ export class MountTable {
   slowMountOf(path: NativePath): string | undefined {
     this.#refresh()
     return this.#mounts.size === 0 ? undefined : this.#find(path, MAX_LINKS)
+  }
+
+  /** One of the slow file systems that are mounted somewhere below a path. */
+  slowMountBelow(path: NativePath): string | undefined {
+    this.#refresh()
+    if (this.#mounts.size === 0) return undefined
+    const above = `${withoutLinks(path)}/`.replace(/\/+$/, '/')
+    return [...this.#mounts].find((mount) => mount.startsWith(above))
   }
 
   /** Follows the path as the system would, but stops in front of a slow mount instead of looking into it. */
@@ -59,7 +70,8 @@ function parseMounts(text: string): string[] {
     const point = front.split(' ')[4]
     // If the root does not answer, nothing does.
     if (point === undefined || point === '/' || !SLOW_TYPES.test(back)) continue
-    mounts.push(point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))))
+    const bytes = point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
+    mounts.push(Buffer.from(bytes, 'latin1').toString())
   }
   return mounts
 }
@@ -75,6 +87,15 @@ function segments(path: NativePath): NativePath[] {
     .split('/')
     .filter((name) => name !== '')
     .map((name) => nativePath(Buffer.from(name, 'latin1')))
+}
+
+/** To be asked only of paths that lead to no slow mount. */
+function withoutLinks(path: NativePath): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return displayPath(path) // Whoever opens it will find out why.
+  }
 }
 
 function linkAt(path: NativePath): NativePath | undefined {

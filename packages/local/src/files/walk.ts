@@ -3,6 +3,7 @@ import { type FsWalkOptions, fromPosixPath, limits, type PathUri } from '@waldo/
 import { Turns } from '../turns.ts'
 import { type EntryKind, readDirectoryEntries } from './directory-reader.ts'
 import { describe, errorCode, fileError, invalid } from './file-error.ts'
+import type { IsSlow } from './mount-table.ts'
 import { joinName, type NativePath } from './native-path.ts'
 
 export interface Walked {
@@ -20,13 +21,14 @@ interface Level {
 const OVERHEAD_BYTES = 64
 
 /** Everything below a directory, breadth first, names sorted by their bytes. Links are not listed. */
-export async function walk(root: NativePath, options: FsWalkOptions): Promise<Walked> {
+export async function walk(root: NativePath, options: FsWalkOptions, isSlow: IsSlow = () => false): Promise<Walked> {
   checkLimits(options)
-  return new Walk(options).run(root)
+  return new Walk(options, isSlow).run(root)
 }
 
 class Walk {
   readonly #options: FsWalkOptions
+  readonly #isSlow: IsSlow
   readonly #entries: Walked['entries'] = []
   readonly #errors: Walked['errors'] = []
   readonly #queue: Level[] = []
@@ -39,8 +41,9 @@ class Walk {
   #truncated = false
   #full = false
 
-  constructor(options: FsWalkOptions) {
+  constructor(options: FsWalkOptions, isSlow: IsSlow) {
     this.#options = options
+    this.#isSlow = isSlow
   }
 
   async run(root: NativePath): Promise<Walked> {
@@ -114,7 +117,9 @@ class Walk {
         const own = lstatSync(path)
         if (!own.isSymbolicLink()) return own.isDirectory() ? 'directory' : own.isFile() ? 'file' : 'other'
       }
-      return this.#options.followDirectorySymlinks && statSync(path).isDirectory() ? 'directory' : undefined
+      if (!this.#options.followDirectorySymlinks) return undefined
+      if (this.#isSlow(path)) throw new Error('it leads to a network file system: walk it by itself')
+      return statSync(path).isDirectory() ? 'directory' : undefined
     } catch (error) {
       // A link that leads nowhere is nothing; so is a file that has just been removed.
       if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error))) this.#fail(path, error)

@@ -26,6 +26,11 @@ export interface FileCall {
   readonly raw: unknown
 }
 
+/** What an answer to a search may take: 4 MiB of text, escaped. */
+const SEARCH_BYTES = 16 * 1024 * 1024
+/** What goes on below a path, where another file system may be. */
+const DESCENDING: ReadonlySet<FileMethod> = new Set(['fs/walk', 'fs/copy', 'fs/remove'])
+
 type Answer = object | EncodedResult | Promise<object | EncodedResult>
 
 /** The file access of one connection: its handles and its watch end with it. */
@@ -45,7 +50,9 @@ export class ConnectionFiles {
   ) {
     const { files, search, watch, mounts } = services
     this.#services = services
-    this.#context = { files, handles: new files.FileHandles(), search, signal, answers }
+    // A helper is there to touch such files.
+    const isSlow = (path: Files.NativePath) => services.helpers !== undefined && mounts.slowMountOf(path) !== undefined
+    this.#context = { files, handles: new files.FileHandles(), search, signal, answers, isSlow }
     this.#missing = new MissingWatch(watch, mounts, onMissingChanged)
   }
 
@@ -53,12 +60,15 @@ export class ConnectionFiles {
     if ('sandbox' in params) refuseRestricted(params.sandbox)
     const { helpers } = this.#services
     if (helpers) {
-      if (method === 'fs/glob' || method === 'fs/grep') return helpers.search(method, raw, this.#context.signal)
+      if (method === 'fs/glob' || method === 'fs/grep') {
+        const { answers, signal } = this.#context
+        return answers.within(SEARCH_BYTES, () => helpers.search(method, raw, signal))
+      }
       if ('handleId' in params) {
         const answer = this.#callOnHandle(method, params, raw)
         if (answer) return answer
       } else {
-        const helper = this.#helperOfPath(params)
+        const helper = this.#helperOfPath(params, DESCENDING.has(method))
         if (helper) return helper.call(method, raw)
       }
     }
@@ -77,11 +87,13 @@ export class ConnectionFiles {
   }
 
   /** Undefined for files that we may touch ourselves. */
-  #helperOfPath(params: Params<FileMethod>): FileHelper | undefined {
+  #helperOfPath(params: Params<FileMethod>, descends: boolean): FileHelper | undefined {
     const paths =
       'path' in params ? [params.path] : 'sourcePath' in params ? [params.sourcePath, params.destinationPath] : []
     for (const path of paths) {
-      const mount = this.#services.mounts.slowMountOf(native(path))
+      const { mounts } = this.#services
+      const file = native(path)
+      const mount = mounts.slowMountOf(file) ?? (descends ? mounts.slowMountBelow(file) : undefined)
       if (mount !== undefined) return this.#helperOfMount(mount)
     }
     return undefined
@@ -100,7 +112,7 @@ export class ConnectionFiles {
       return known.call(method, raw)
     }
     if (method !== 'fs/open' || this.#context.handles.has(handleId)) return undefined
-    const helper = this.#helperOfPath(params)
+    const helper = this.#helperOfPath(params, false)
     if (!helper) return undefined
     // At once: calls on the handle may be on their way already.
     this.#elsewhere.set(handleId, helper)
@@ -115,6 +127,9 @@ export class ConnectionFiles {
     if (existing?.alive) return existing
     const helper = this.#services.helpers!.startMountHelper()
     this.#mountHelpers.set(mount, helper)
+    void helper.ended.then(() => {
+      for (const [id, owner] of this.#elsewhere) if (owner === helper) this.#elsewhere.delete(id)
+    })
     return helper
   }
 }

@@ -54,7 +54,7 @@ export class FileHelper {
 
   /** Lets it put its files in order first: what was not closed keeps its old content. */
   end(): void {
-    void this.#child.stdin.end()
+    this.#write((stdin) => stdin.end())
     const timer = setTimeout(() => this.kill(), GOODBYE_MS)
     void this.ended.then(() => clearTimeout(timer))
   }
@@ -65,8 +65,18 @@ export class FileHelper {
   }
 
   #send(message: object): void {
-    this.#child.stdin.write(`${JSON.stringify(message)}\n`)
-    void this.#child.stdin.flush()
+    const line = `${JSON.stringify(message)}\n`
+    this.#write((stdin) => stdin.write(line))
+    this.#write((stdin) => stdin.flush())
+  }
+
+  /** A helper that has died does not take anything any more; those who wait are told by the end of its output. */
+  #write(act: (stdin: Bun.FileSink) => unknown): void {
+    try {
+      void Promise.resolve(act(this.#child.stdin)).catch(() => {})
+    } catch {
+      // The same, sooner.
+    }
   }
 
   async #listen(): Promise<void> {

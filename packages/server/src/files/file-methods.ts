@@ -5,6 +5,7 @@ import {
   decodeBase64,
   ErrorCode,
   fromPosixPath,
+  limits,
   type Method,
   type Params,
   type PathUri,
@@ -23,6 +24,7 @@ export interface FileContext {
   readonly search: () => typeof Search
   readonly signal: AbortSignal
   readonly answers: LargeAnswers
+  readonly isSlow: (path: Files.NativePath) => boolean
 }
 
 export type FileMethod = Exclude<Extract<Method, `fs/${string}`>, `fs/${'watch' | 'unwatch' | 'watchMissing'}`>
@@ -30,6 +32,8 @@ type Answer<T> = T | EncodedResult | Promise<T | EncodedResult>
 type FileMethods = { [M in FileMethod]: (params: Params<M>, context: FileContext) => Answer<Result<M>> }
 
 const DONE = {}
+/** What an answer with tens of thousands of names may take. */
+const LISTING_BYTES = 16 * 1024 * 1024
 
 /** Methods that look at files, or change them, and are done. They translate; `@waldo/local` does the work. */
 export const fileMethods: FileMethods = {
@@ -37,7 +41,7 @@ export const fileMethods: FileMethods = {
     const file = native(path)
     const small = files.readSmallFile(file, { followSymlinks })
     if (small) return encodeFile(small)
-    return answers.one(async () => encodeFile(await files.readFile(file, { followSymlinks })))
+    return answers.within(limits.messageBytes, async () => encodeFile(await files.readFile(file, { followSymlinks })))
   },
   'fs/writeFile': ({ path, dataBase64, followSymlinks }, { files }) => {
     const content = decodeContent('fs/writeFile', dataBase64)
@@ -52,18 +56,21 @@ export const fileMethods: FileMethods = {
   'fs/setMode': ({ path, mode, followSymlinks }, { files }) =>
     done(files.setMode(native(path), mode, { followSymlinks })),
   'fs/canonicalize': ({ path }, { files }) => ({ path: fromPosixPath(files.canonicalize(native(path))) }),
-  'fs/readDirectory': async ({ path }, { files }) => {
+  'fs/readDirectory': ({ path }, { files, answers, isSlow }) => {
     const directory = native(path)
-    const entries = await files.readDirectory(directory)
-    return {
-      entries: entries.map(({ name, isDirectory, isFile }) => {
-        if (typeof name === 'string') return { fileName: name, isDirectory, isFile }
-        const uri = fromPosixPath(files.joinName(directory, name))
-        return { fileName: name.toString(), isDirectory, isFile, path: uri }
-      }),
-    }
+    return answers.within(LISTING_BYTES, async () => {
+      const entries = await files.readDirectory(directory, isSlow)
+      return {
+        entries: entries.map(({ name, isDirectory, isFile }) => {
+          if (typeof name === 'string') return { fileName: name, isDirectory, isFile }
+          const uri = fromPosixPath(files.joinName(directory, name))
+          return { fileName: name.toString(), isDirectory, isFile, path: uri }
+        }),
+      }
+    })
   },
-  'fs/walk': ({ path, options }, { files }) => files.walk(native(path), options),
+  'fs/walk': ({ path, options }, { files, answers, isSlow }) =>
+    answers.within(LISTING_BYTES, () => files.walk(native(path), options, isSlow)),
   'fs/remove': ({ path, ...options }, { files }) => done(files.remove(native(path), options)),
   'fs/copy': ({ sourcePath, destinationPath, recursive }, { files }) =>
     done(files.copy(native(sourcePath), native(destinationPath), { recursive })),
@@ -79,7 +86,7 @@ export const fileMethods: FileMethods = {
       const block = handles.readBlock(handleId, offset, len)
       return block instanceof Promise ? block.then(encode) : encode(block)
     }
-    return answers.room()?.then(read) ?? read()
+    return answers.within(2 * limits.fileBlockBytes, read)
   },
   'fs/writeBlock': ({ handleId, offset, chunk }, { handles }) => done(handles.writeBlock(handleId, offset, chunk)),
   'fs/close': ({ handleId }, { handles }) => done(handles.close(handleId)),

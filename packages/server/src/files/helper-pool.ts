@@ -2,8 +2,12 @@ import { ErrorCode, ProtocolError } from '@waldo/protocol'
 import { FileHelper, type HelperOptions } from './file-helper.ts'
 
 /** Searches that run at a time; others wait for one of them. */
-const MAX_SEARCHES = 2
+const MAX_SEARCHES = 4
+/** Of one connection, so that there is always a place for another. */
+const MAX_OWN_RUNNING = 2
 const MAX_WAITING = 64
+/** Searches of one connection, running and waiting. */
+const MAX_OWN_WAITING = 8
 /** A search that takes longer has run away. */
 const SEARCH_MS = 120_000
 /** A searcher that nobody needs for so long ends. */
@@ -14,6 +18,8 @@ const MAX_MOUNT_HELPERS = 32
 interface Searcher {
   readonly helper: FileHelper
   idle: ReturnType<typeof setTimeout> | undefined
+  /** It is being killed. */
+  doomed: boolean
 }
 
 /** The helpers of one server. */
@@ -22,7 +28,10 @@ export class HelperPool {
   readonly #mountHelpers = new Set<FileHelper>()
   readonly #searchers = new Set<Searcher>()
   readonly #idle: Searcher[] = []
-  readonly #waiting: (() => void)[] = []
+  /** Oldest first. */
+  readonly #waiting: { readonly owner: AbortSignal; readonly proceed: () => void }[] = []
+  /** Searches that run, by the signal of their connection. */
+  readonly #running = new Map<AbortSignal, number>()
 
   constructor(options: HelperOptions) {
     this.#options = options
@@ -42,11 +51,63 @@ export class HelperPool {
     return helper
   }
 
-  /** A search has a helper to itself, so that it can be ended at any moment. */
+  /** A search has a helper to itself, so that it can be ended at any moment: by the signal of its connection. */
   async search(method: string, params: unknown, signal: AbortSignal): Promise<object> {
-    const searcher = await this.#take()
+    await this.#turn(signal)
+    try {
+      return await this.#searchNow(method, params, signal)
+    } finally {
+      const running = this.#running.get(signal)! - 1
+      if (running === 0) this.#running.delete(signal)
+      else this.#running.set(signal, running)
+      this.#next()
+    }
+  }
+
+  close(): void {
+    for (const helper of this.#mountHelpers) helper.kill()
+    for (const { helper, idle } of this.#searchers) {
+      clearTimeout(idle)
+      helper.kill()
+    }
+  }
+
+  /** Waits until this connection may have another search, and there is room for one. */
+  async #turn(owner: AbortSignal): Promise<void> {
+    if (!this.#mayRun(owner)) {
+      const own = this.#waiting.filter((waiter) => waiter.owner === owner).length
+      if (own >= MAX_OWN_WAITING || this.#waiting.length >= MAX_WAITING) {
+        throw new ProtocolError(ErrorCode.internal, 'too many searches are waiting already; try again later')
+      }
+      await new Promise<void>((proceed) => this.#waiting.push({ owner, proceed }))
+    } else this.#count(owner)
+  }
+
+  #count(owner: AbortSignal): void {
+    this.#running.set(owner, (this.#running.get(owner) ?? 0) + 1)
+  }
+
+  #mayRun(owner: AbortSignal): boolean {
+    const all = [...this.#running.values()].reduce((sum, count) => sum + count, 0)
+    return all < MAX_SEARCHES && (this.#running.get(owner) ?? 0) < MAX_OWN_RUNNING
+  }
+
+  #next(): void {
+    const index = this.#waiting.findIndex(({ owner }) => this.#mayRun(owner))
+    if (index < 0) return
+    const { owner, proceed } = this.#waiting.splice(index, 1)[0]!
+    // Now: whoever comes before it wakes up must find the place taken.
+    this.#count(owner)
+    proceed()
+  }
+
+  async #searchNow(method: string, params: unknown, signal: AbortSignal): Promise<object> {
+    const searcher = this.#idle.pop() ?? this.#start()
     clearTimeout(searcher.idle)
-    const kill = () => searcher.helper.kill()
+    const kill = () => {
+      searcher.doomed = true
+      searcher.helper.kill()
+    }
     const timer = setTimeout(kill, SEARCH_MS)
     signal.addEventListener('abort', kill, { once: true })
     if (signal.aborted) kill()
@@ -59,45 +120,30 @@ export class HelperPool {
     }
   }
 
-  close(): void {
-    for (const helper of this.#mountHelpers) helper.kill()
-    for (const { helper, idle } of this.#searchers) {
-      clearTimeout(idle)
-      helper.kill()
-    }
-  }
-
-  async #take(): Promise<Searcher> {
-    for (;;) {
-      const idle = this.#idle.pop()
-      if (idle) return idle
-      if (this.#searchers.size < MAX_SEARCHES) return this.#start()
-      if (this.#waiting.length >= MAX_WAITING) {
-        throw new ProtocolError(ErrorCode.internal, `${MAX_WAITING} searches are waiting already; try again later`)
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
-  }
-
   #start(): Searcher {
-    const searcher: Searcher = { helper: new FileHelper(this.#options), idle: undefined }
+    const searcher: Searcher = { helper: new FileHelper(this.#options), idle: undefined, doomed: false }
     this.#searchers.add(searcher)
     void searcher.helper.ended.then(() => {
       clearTimeout(searcher.idle)
       this.#searchers.delete(searcher)
-      const index = this.#idle.indexOf(searcher)
-      if (index >= 0) this.#idle.splice(index, 1)
-      this.#waiting.shift()?.()
+      this.#forget(searcher)
     })
     return searcher
   }
 
   #giveBack(searcher: Searcher): void {
     // One that was killed leaves through its end.
-    if (!searcher.helper.alive) return
+    if (searcher.doomed || !searcher.helper.alive) return
     this.#idle.push(searcher)
-    searcher.idle = setTimeout(() => searcher.helper.kill(), IDLE_MS)
+    searcher.idle = setTimeout(() => {
+      this.#forget(searcher)
+      searcher.helper.kill()
+    }, IDLE_MS)
     searcher.idle.unref()
-    this.#waiting.shift()?.()
+  }
+
+  #forget(searcher: Searcher): void {
+    const index = this.#idle.indexOf(searcher)
+    if (index >= 0) this.#idle.splice(index, 1)
   }
 }

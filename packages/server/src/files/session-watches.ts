@@ -9,6 +9,11 @@ interface SessionWatch {
 /** The file watches of a session. They go on while nobody is connected, so that nothing is missed. */
 export class SessionWatches {
   readonly #watches = new Map<string, SessionWatch>()
+  #closed = false
+
+  get closed(): boolean {
+    return this.#closed
+  }
 
   get size(): number {
     return this.#watches.size
@@ -20,8 +25,13 @@ export class SessionWatches {
     return found?.path === path && found.recursive === recursive ? found.watch : undefined
   }
 
+  /** Once the session has ended, nothing stays. */
   set(watchId: string, watch: SessionWatch): void {
     this.remove(watchId)
+    if (this.#closed) {
+      watch.watch.close()
+      return
+    }
     this.#watches.set(watchId, watch)
   }
 
@@ -31,6 +41,7 @@ export class SessionWatches {
   }
 
   close(): void {
+    this.#closed = true
     for (const watchId of [...this.#watches.keys()]) this.remove(watchId)
   }
 }

@@ -28,6 +28,8 @@ export interface WatchesOptions {
 export class Watches {
   readonly #options: WatchesOptions
   readonly #subscriptions = new Map<string, Subscription>()
+  #opening = 0
+  #closed = false
 
   constructor(options: WatchesOptions) {
     this.#options = options
@@ -40,6 +42,7 @@ export class Watches {
     const known = watches.find(watchId, path, recursive)
     const watch = known ?? (await this.#open(native(path), recursive))
     if (!known) watches.set(watchId, { watch, path, recursive })
+    if (this.#closed || watches.closed) throw new ExecError('CLOSED', 'the connection is gone')
     const subscription: Subscription = {
       watch,
       cursor: cursor ?? watch.cursor,
@@ -64,19 +67,25 @@ export class Watches {
   }
 
   close(): void {
+    this.#closed = true
     for (const watchId of [...this.#subscriptions.keys()]) this.#unsubscribe(watchId)
   }
 
   async #open(path: NativePath, recursive: boolean): Promise<TreeWatch> {
     const { open, mounts, watches } = this.#options
-    if (watches.size >= MAX_WATCHES) {
+    if (watches.size + this.#opening >= MAX_WATCHES) {
       throw new ExecError('FILE_INVALID', `at most ${MAX_WATCHES} watches per session; end one with fs/unwatch`)
     }
-    const mount = mounts.slowMountOf(path)
+    const mount = mounts.slowMountOf(path) ?? (recursive ? mounts.slowMountBelow(path) : undefined)
     if (mount !== undefined) {
       throw new ExecError('FILE_INVALID', `cannot watch files on ${mount}: a network file system does not tell`)
     }
-    return await open(path, { recursive })
+    this.#opening++
+    try {
+      return await open(path, { recursive })
+    } finally {
+      this.#opening--
+    }
   }
 
   #unsubscribe(watchId: string): void {

@@ -1,7 +1,10 @@
 import { ExecError } from '@waldo/environment'
 import type { HttpClient, HttpResponse } from '@waldo/local/http'
 import { ErrorCode, type HttpRequestParams, limits, type Params, ProtocolError, type Result } from '@waldo/protocol'
+import type { LargeAnswers } from '../large-answers.ts'
 
+/** Requests of one connection at a time. */
+const MAX_REQUESTS = 128
 /** Bodies that one connection can have collected at a time. */
 const MAX_COLLECTED_BYTES = 2 * limits.wholeBodyBytes
 
@@ -10,6 +13,7 @@ export interface HttpOptions {
   /** Resolves headers that take their value from the executor's environment. */
   readonly resolveHeaders: typeof import('@waldo/local/http').resolveHeaders
   readonly send: (text: string) => void
+  readonly answers: LargeAnswers
   /** Undefined if bulk may be sent now. */
   readonly room: () => Promise<void> | undefined
 }
@@ -36,6 +40,12 @@ export class HttpRequests {
 
   async request(params: HttpRequestParams): Promise<Result<'http/request'>> {
     const { requestId, streamResponse } = params
+    if (this.#active.size >= MAX_REQUESTS) {
+      throw new ExecError(
+        'HTTP_FAILED',
+        `http/request failed: ${MAX_REQUESTS} requests of this connection are under way`,
+      )
+    }
     if (streamResponse) {
       if (this.#streams.has(requestId)) {
         throw new ProtocolError(
@@ -52,7 +62,11 @@ export class HttpRequests {
       const response = await this.#start(params, active.abort.signal)
       const { status, headers } = response
       const visible = headers.map(({ name, value }) => ({ name, value }))
-      if (!streamResponse) return { status, headers: visible, bodyBase64: (await this.#collect(response)).toBase64() }
+      if (!streamResponse) {
+        const body = await this.#collect(response)
+        const encode = () => ({ status, headers: visible, bodyBase64: body.toBase64() })
+        return await this.#options.answers.within(body.length * 2, encode)
+      }
       streaming = true
       // After the answer, which goes out as soon as this returns.
       setImmediate(() => void this.#stream(active, response))
@@ -127,6 +141,8 @@ export class HttpRequests {
           this.#delta(requestId, ++seq, piece.subarray(at, at + limits.httpDeltaBytes))
         }
       }
+      // What had come already may have been left out.
+      if (active.abort.signal.aborted) failure = (active.abort.signal.reason as Error).message
     } catch (error) {
       failure = (error as Error).message
     }
