@@ -9,6 +9,9 @@ const options = [
   '--compile',
   '--minify',
   '--bytecode',
+  // Each command loads what it needs: a server that starts has better things to do than to read the others.
+  '--format=esm',
+  '--splitting',
   // The executor takes its settings from its flags, not from files of whatever directory it is started in.
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',

@@ -38,6 +38,11 @@ export class Environments implements AsyncDisposable {
     return this.#manager.list().map(({ id }) => id)
   }
 
+  /** Whatever is configured. */
+  get thisMachine(): ChosenEnvironment {
+    return chosen(this.#manager.internal, true, process.cwd())
+  }
+
   /** By id or by URL; the default if nothing is said. */
   choose(name: string | undefined): ChosenEnvironment {
     if (name !== undefined && URL_LIKE.test(name)) return chosen(this.#connect(name), false, undefined)

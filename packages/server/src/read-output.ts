@@ -55,7 +55,9 @@ async function collect(log: OutputLog, afterSeq: number, maxBytes: number | unde
       full = chunks.length > 0 && (bytes + event.data.length > limit || chunks.length >= MAX_ANSWER_CHUNKS)
       if (full) break
       bytes += event.data.length
-      chunks.push({ seq: event.seq, stream: event.kind as OutputStream, chunk: event.data.toBase64() })
+      const { seq, kind, data, droppedBytes } = event
+      const chunk = { seq, stream: kind as OutputStream, chunk: data.toBase64() }
+      chunks.push(droppedBytes > 0 ? { ...chunk, droppedBytes } : chunk)
     }
     cursor.advance(event)
   }

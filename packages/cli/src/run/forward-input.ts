@@ -10,7 +10,7 @@ interface InputOptions {
   readonly tty: boolean
   /** A Ctrl-C was typed that cannot be sent. */
   readonly interrupted: () => void
-  readonly failed: (error: ExecError) => void
+  readonly failed: (error: Error) => void
 }
 
 /** Passes our standard input on until it ends, or nobody reads it. */
@@ -27,9 +27,11 @@ export async function forwardInput(child: Process, options: InputOptions): Promi
   const stop = (error: unknown) => {
     if (stopped) return
     stopped = true
-    if (!ExecError.is(error)) throw error
     // That it has ended, or is lost, is told by its events.
-    if (!['STDIN_CLOSED', 'PROCESS_LOST', 'SESSION_LOST', 'CLOSED'].includes(error.code)) failed(error)
+    if (ExecError.is(error) && ['STDIN_CLOSED', 'PROCESS_LOST', 'SESSION_LOST', 'CLOSED'].includes(error.code)) return
+    failed(error as Error)
+    // Whoever waits for more would wait in vain. If that fails as well, it has been said already.
+    if (!tty) child.closeStdin().catch(() => {})
   }
   try {
     for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { type Environment, ExecError, type Process } from '@waldo/environment'
-import { LeaveError } from './leave-error.ts'
+import { LeaveError } from '../leave-error.ts'
 
 const FORWARDED = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Forwarded = (typeof FORWARDED)[number]
@@ -23,10 +23,17 @@ export class ForwardedSignals implements Disposable {
   #child: Process | undefined
   #interruptedAt = Number.NEGATIVE_INFINITY
   #ending = false
+  /** Somebody wants us gone, and not only the command. */
+  #dismissedBy: Forwarded | undefined
+  readonly #stopListening: () => void
 
   constructor(options: SignalOptions) {
     this.#options = options
     for (const name of FORWARDED) process.on(name, this.received)
+    this.#stopListening = options.environment.onStatus(({ state }) => {
+      // Whether it has heard of it will not be known soon, and nobody waits for us.
+      if (this.#dismissedBy && state !== 'ready') this.#unreachable(this.#dismissedBy, false)
+    })
   }
 
   /** From now on there is somebody to forward to. */
@@ -38,15 +45,17 @@ export class ForwardedSignals implements Disposable {
     const now = performance.now()
     const twice = name === 'SIGINT' && now - this.#interruptedAt < TWICE_MS
     if (name === 'SIGINT') this.#interruptedAt = now
+    else this.#dismissedBy = name
     if (!this.#child) this.#leave(name)
     else if (this.#options.environment.status.state !== 'ready') this.#unreachable(name, twice)
     else if (!twice) this.#forward(this.#child, name)
     else if (this.#ending) this.#leave(name)
     else this.#end(this.#child)
-  }
+  };
 
   [Symbol.dispose](): void {
     for (const name of FORWARDED) process.off(name, this.received)
+    this.#stopListening()
   }
 
   #unreachable(name: Forwarded, twice: boolean): void {

@@ -21,7 +21,8 @@ export class FileHandles {
     return this.#handles.has(id)
   }
 
-  open(id: string, path: NativePath, mode: 'read' | 'replace'): void {
+  /** `createMode` is for a file that does not exist yet. */
+  open(id: string, path: NativePath, mode: 'read' | 'replace', createMode = 0o666): void {
     if (Buffer.byteLength(id) > limits.fileHandleIdBytes) {
       throw invalid(`file handle ID must not exceed ${limits.fileHandleIdBytes} bytes`)
     }
@@ -32,7 +33,7 @@ export class FileHandles {
     const opened =
       mode === 'read'
         ? { mode, fd: openForReading(path, { followSymlinks: true }).fd }
-        : { mode, replacement: Replacement.open(path) }
+        : { mode, replacement: Replacement.open(path, { mode: createMode }) }
     this.#handles.set(id, { ...opened, path, busy: undefined })
   }
 

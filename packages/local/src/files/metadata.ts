@@ -5,15 +5,19 @@ import { displayPath, type NativePath, nativePath } from './native-path.ts'
 import { lstatNoFollow, O_PATH, openNoFollow } from './no-symlinks.ts'
 
 /** For a link: that it is one, and what it leads to. */
-export function getMetadata(path: NativePath, { followSymlinks }: { followSymlinks: boolean }): FsMetadata {
+export function getMetadata(
+  path: NativePath,
+  { followSymlinks, withMode = false }: { followSymlinks: boolean; withMode?: boolean },
+): FsMetadata {
   if (!followSymlinks) {
     const own = lstatNoFollow(path)
     if (own.isSymbolicLink()) throw containsLink(path)
-    return describeFile(own, false)
+    return describeFile(own, { isSymlink: false, withMode })
   }
   try {
     const own = lstatSync(path)
-    return own.isSymbolicLink() ? describeFile(statSync(path), true) : describeFile(own, false)
+    const isSymlink = own.isSymbolicLink()
+    return describeFile(isSymlink ? statSync(path) : own, { isSymlink, withMode })
   } catch (error) {
     throw fileError(error, path)
   }
@@ -55,7 +59,7 @@ export function containsLink(path: NativePath) {
   return invalid(`path contains a symbolic link: ${displayPath(path)}`)
 }
 
-function describeFile(stat: Stats, isSymlink: boolean): FsMetadata {
+function describeFile(stat: Stats, { isSymlink, withMode }: { isSymlink: boolean; withMode: boolean }): FsMetadata {
   return {
     isDirectory: stat.isDirectory(),
     isFile: stat.isFile(),
@@ -63,5 +67,6 @@ function describeFile(stat: Stats, isSymlink: boolean): FsMetadata {
     size: stat.size,
     createdAtMs: Math.trunc(stat.birthtimeMs) || 0,
     modifiedAtMs: Math.trunc(stat.mtimeMs),
+    ...(withMode && { mode: stat.mode & 0o7777 }),
   }
 }

@@ -106,7 +106,9 @@ class PipeInput {
   #send(bytes: Uint8Array): void {
     let flushed: number | Promise<number>
     try {
-      this.#sink.write(bytes)
+      const written: unknown = this.#sink.write(bytes)
+      // It may fail as well as what follows, which is where we look.
+      if (written instanceof Promise) written.catch(() => {})
       flushed = this.#sink.flush()
     } catch {
       // Nobody reads from the other end any more.

@@ -16,7 +16,12 @@ export interface FsReadFileResult {
 
 export const fsWriteFileParams = object({ ...at, dataBase64: string, followSymlinks: yes })
 export const fsCreateDirectoryParams = object({ ...at, recursive: yes, followSymlinks: yes })
-export const fsGetMetadataParams = object({ ...at, followSymlinks: yes })
+export const fsGetMetadataParams = object({
+  ...at,
+  followSymlinks: yes,
+  /** Extension `fsSetMode`: whether the permission bits are wanted, too. */
+  withMode: no,
+})
 
 export interface FsMetadata {
   isDirectory: boolean
@@ -27,6 +32,8 @@ export interface FsMetadata {
   /** Milliseconds since 1970; 0 where nobody knows. */
   createdAtMs: number
   modifiedAtMs: number
+  /** Permission bits, if they were asked for. */
+  mode?: number
 }
 
 export const fsCanonicalizeParams = object(at)
@@ -85,6 +92,8 @@ export const fsOpenParams = object({
   /** Chosen by the client, at most 32 bytes; it belongs to the connection. */
   handleId: string,
   mode: withDefault(oneOf('read', 'replace'), 'read'),
+  /** Extension `fsSetMode`: the permission bits of a file that does not exist yet, less the umask. */
+  createMode: optional(unsigned(0o777)),
 })
 
 export interface FsOpenResult {

@@ -71,7 +71,8 @@ export type ProcessReadParams = Decoded<typeof processReadParams>
 export type OutputStream = 'stdout' | 'stderr' | 'pty'
 
 export interface ProcessReadResult {
-  chunks: { seq: number; stream: OutputStream; chunk: string }[]
+  /** `droppedBytes` as in `ProcessOutput`. */
+  chunks: { seq: number; stream: OutputStream; chunk: string; droppedBytes?: number }[]
   nextSeq: number
   exited: boolean
   exitCode: number | null

@@ -52,7 +52,8 @@ export const fileMethods: FileMethods = {
     return done(files.appendFile(native(path), content, { followSymlinks }))
   },
   'fs/createDirectory': ({ path, ...options }, { files }) => done(files.createDirectory(native(path), options)),
-  'fs/getMetadata': ({ path, followSymlinks }, { files }) => files.getMetadata(native(path), { followSymlinks }),
+  'fs/getMetadata': ({ path, followSymlinks, withMode }, { files }) =>
+    files.getMetadata(native(path), { followSymlinks, withMode }),
   'fs/setMode': ({ path, mode, followSymlinks }, { files }) =>
     done(files.setMode(native(path), mode, { followSymlinks })),
   'fs/canonicalize': ({ path }, { files }) => ({ path: fromPosixPath(files.canonicalize(native(path))) }),
@@ -76,8 +77,8 @@ export const fileMethods: FileMethods = {
     done(files.copy(native(sourcePath), native(destinationPath), { recursive })),
   'fs/rename': ({ sourcePath, destinationPath, overwrite }, { files }) =>
     done(files.rename(native(sourcePath), native(destinationPath), { overwrite })),
-  'fs/open': ({ handleId, path, mode }, { handles }) => {
-    handles.open(handleId, native(path), mode)
+  'fs/open': ({ handleId, path, mode, createMode }, { handles }) => {
+    handles.open(handleId, native(path), mode, createMode)
     return { handleId }
   },
   'fs/readBlock': ({ handleId, offset, len }, { handles, answers }) => {

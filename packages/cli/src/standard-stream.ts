@@ -1,3 +1,8 @@
+import { UsageError } from './usage-error.ts'
+
+/** What a command gets that writes where nobody reads: 128 and SIGPIPE. */
+export const BROKEN_PIPE = 141
+
 /** Whoever read our output does not any more. */
 export class OutputClosedError extends Error {}
 
@@ -11,14 +16,10 @@ export class StandardStream {
     this.#stream = stream
     stream.on('error', (error: NodeJS.ErrnoException) => {
       const gone = error.code === 'EPIPE' || error.code === 'EIO'
-      this.#failure = gone ? new OutputClosedError(error.message) : error
+      this.#failure = gone ? new OutputClosedError() : new UsageError(`cannot write what came: ${error.message}`)
       this.#wake()
     })
     stream.on('drain', () => this.#wake())
-  }
-
-  get isTerminal(): boolean {
-    return this.#stream.isTTY === true
   }
 
   async write(data: Uint8Array | string): Promise<void> {
