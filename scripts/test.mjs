@@ -48,12 +48,16 @@ tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], { passed: /^\s*(\d+)
 const built = join(root, '.build/node')
 rmSync(built, { recursive: true, force: true })
 mkdirSync(built, { recursive: true })
-const portable = ['protocol', 'rpc', 'environment'].flatMap((name) =>
-  readdirSync(join(root, 'packages', name, 'src'))
+const testsIn = (directory, options) =>
+  readdirSync(join(root, directory), options)
     .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => `packages/${name}/src/${file}`),
-)
-check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${built}`, '--root=packages', ...portable])
+    .map((file) => `${directory}/${file}`)
+const portable = [
+  ...['protocol', 'rpc', 'environment'].flatMap((name) => testsIn(`packages/${name}/src`)),
+  ...testsIn('packages/client/src', { recursive: true }),
+  ...testsIn('tests/environments'),
+]
+check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${built}`, '--root=.', ...portable])
 const bundles = readdirSync(built, { recursive: true })
   .filter((file) => file.endsWith('.test.js'))
   .map((file) => join(built, file))

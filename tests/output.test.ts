@@ -210,3 +210,37 @@ async function deafClient(url: string): Promise<{ send(message: object): void; e
   send({ method: 'initialized' })
   return { send, end: () => socket.terminate() }
 }
+
+describe('a process that waits for its reader', () => {
+  test('loses nothing, however slowly it is read', async () => {
+    await using server = await startServer({ args: ['--log-quota', '64MiB'] })
+    await using client = await RawClient.connect(server.url)
+    const size = 200_000_000
+    const id = await client.start(['head', '-c', `${size}`, '/dev/zero'], { push: false, whenFull: 'wait' })
+    await Bun.sleep(500)
+    const [summary] = (await client.call('process/list', { processId: id })).processes
+    assert.ok(summary.bytes.output < 64 * 1024 * 1024 && summary.state === 'running')
+    let [afterSeq, bytes, closed] = [0, 0, false]
+    while (!closed) {
+      const page = await client.call('process/read', { processId: id, afterSeq, maxBytes: 4_000_000, waitMs: 1000 })
+      for (const { chunk } of page.chunks) bytes += Buffer.from(chunk, 'base64').length
+      closed = page.closed && page.chunks.length === 0
+      afterSeq = page.nextSeq - 1
+    }
+    assert.equal(bytes, size)
+  })
+
+  test('can be ended though nobody reads', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    for (const tty of [false, true]) {
+      const id = await client.start(['cat', '/dev/zero'], { push: false, whenFull: 'wait', tty })
+      await Bun.sleep(1000)
+      await client.call('process/terminate', { processId: id })
+      const end = { processId: id, afterSeq: Number.MAX_SAFE_INTEGER, maxBytes: 1, waitMs: 10_000 }
+      assert.equal((await client.call('process/read', end)).closed, true)
+    }
+    const params = { processId: 'x', argv: ['true'], cwd: 'file:///', env: {}, tty: false, whenFull: 'wait' }
+    assert.equal((await client.failure('process/start', params)).code, -32602)
+  })
+})

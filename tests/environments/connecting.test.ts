@@ -4,13 +4,14 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type AnyWebSocket, connectWebSocket, RemoteEnvironment } from '@waldo/client'
 import { connect, local } from '@waldo/sdk'
 import { fails, isAlive, until } from './collect.ts'
 import { startProxy } from './cutting-proxy.ts'
 import { startExecutor } from './executors.ts'
-import { scratch, WALDO } from './scratch.ts'
+import { ROOT, scratch, WALDO } from './scratch.ts'
 
 /** A server that does with each connection what it is told to. */
 async function startSocket(take: (socket: Socket) => void) {
@@ -123,6 +124,22 @@ describe('connecting', () => {
     assert.match((await fails(missing.ready(), 'CONNECT_FAILED')).message, /cannot read the token/)
     await using split = connect({ url: executor.url, token: 'a\r\nX: y' })
     await fails(split.ready(), 'CONNECT_FAILED')
+  })
+
+  test('over TLS is protected, and only to a server that can be trusted', async () => {
+    const fixtures = join(ROOT, 'tests/fixtures')
+    const tls = ['--tls-cert', join(fixtures, 'localhost.cert.pem'), '--tls-key', join(fixtures, 'localhost.key.pem')]
+    await using executor = await startExecutor({ args: tls })
+    assert.match(executor.url, /^wss:/)
+    await using stranger = connect(executor.url)
+    assert.match((await fails(stranger.ready(), 'CONNECT_FAILED')).message, /certificate/i)
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
+    try {
+      await using env = connect({ url: executor.url, token: 'not-needed' })
+      assert.equal(await (await env.processes.start(['echo', 'protected'])).text(), 'protected\n')
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
+    }
   })
 
   test('with a token over an unprotected wire to another machine is refused', () => {

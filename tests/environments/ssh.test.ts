@@ -9,6 +9,7 @@ import { until } from './collect.ts'
 import { scratch, WALDO } from './scratch.ts'
 
 const SSHD = '/usr/sbin/sshd'
+const KEYGEN = '/usr/bin/ssh-keygen'
 
 /** Installs it where that is possible. */
 function requireSshd(): void {
@@ -30,7 +31,7 @@ async function freePort(): Promise<number> {
 
 async function startSshd(dir: ReturnType<typeof scratch>) {
   const port = await freePort()
-  for (const key of ['host', 'user']) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', dir.at(key)])
+  for (const key of ['host', 'user']) execFileSync(KEYGEN, ['-q', '-t', 'ed25519', '-N', '', '-f', dir.at(key)])
   writeFileSync(dir.at('authorized'), readFileSync(dir.at('user.pub')), { mode: 0o600 })
   // Where it separates privileges; the package makes it when its service is started.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })

@@ -1,4 +1,4 @@
-import type { CallOptions, ExecError, ProcessEvent } from '@waldo/environment'
+import type { CallOptions, ProcessEvent } from '@waldo/environment'
 
 /** Where the events of one process come from. */
 export interface EventSource {
@@ -6,6 +6,4 @@ export interface EventSource {
   events(after: number, options: CallOptions): AsyncIterable<ProcessEvent>
   /** Resolves with how it ended when the process has closed, whether or not somebody reads what it says. */
   ended(options: CallOptions): Promise<{ exitCode: number; sandboxDenied: boolean }>
-  /** The process is gone from us. */
-  lost(error: ExecError): void
 }

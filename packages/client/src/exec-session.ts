@@ -3,6 +3,8 @@ import { ErrorCode } from '@waldo/protocol'
 import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
 import { fromWireError } from './from-wire-error.ts'
 import { type ConnectOptions, type LiveConnection, openConnection } from './live-connection.ts'
+import { NotificationRoutes } from './notification-routes.ts'
+import { type Ready, type SessionState, statusOf } from './session-state.ts'
 import { abortable, sleep } from './sleep.ts'
 
 /** How long to try if the server does not say how long it keeps a session: less than the reference's 30 s. */
@@ -33,32 +35,19 @@ export interface SessionCallOptions extends CallOptions {
   readonly resend?: boolean
   /** The session that it makes sense in, and no other. */
   readonly sessionId?: string
+  /** The connection that it makes sense on, and no other. */
+  readonly connection?: LiveConnection | undefined
 }
-
-type State =
-  | { readonly kind: 'idle' }
-  | { readonly kind: 'connecting'; readonly attempt: Promise<LiveConnection> }
-  | { readonly kind: 'ready'; readonly live: LiveConnection; readonly since: number }
-  | {
-      readonly kind: 'recovering'
-      readonly attempt: Promise<LiveConnection>
-      readonly since: Date
-      readonly error: ExecError
-    }
-  | { readonly kind: 'failed'; readonly error: ExecError }
-  | { readonly kind: 'closed' }
-
-type Ready = State & { kind: 'ready' }
 
 /** One session on an executor: connected when it is first needed, and again whenever the wire was cut. */
 export class ExecSession {
+  readonly notifications = new NotificationRoutes()
   readonly #options: SessionOptions
   readonly #participants = new Set<Participant>()
-  readonly #routes = new Map<string, (method: string, params: never) => void>()
   readonly #listeners = new Set<(status: EnvironmentStatus) => void>()
   readonly #holders = new Set<object>()
   readonly #closing = new AbortController()
-  #state: State = { kind: 'idle' }
+  #state: SessionState = { kind: 'idle' }
   #closed: Promise<void> | undefined
 
   constructor(options: SessionOptions) {
@@ -70,15 +59,7 @@ export class ExecSession {
   }
 
   get status(): EnvironmentStatus {
-    const state = this.#state
-    switch (state.kind) {
-      case 'recovering':
-        return { state: 'recovering', since: state.since, error: state.error }
-      case 'failed':
-        return { state: 'failed', error: state.error }
-      default:
-        return { state: state.kind }
-    }
+    return statusOf(this.#state)
   }
 
   onStatus(listener: (status: EnvironmentStatus) => void): () => void {
@@ -90,14 +71,6 @@ export class ExecSession {
   join(participant: Participant): () => void {
     this.#participants.add(participant)
     return () => this.#participants.delete(participant)
-  }
-
-  /** Hands on the notifications about one thing. */
-  route(key: string, handler: (method: string, params: never) => void): () => void {
-    this.#routes.set(key, handler)
-    return () => {
-      if (this.#routes.get(key) === handler) this.#routes.delete(key)
-    }
   }
 
   /** As long as anybody holds the connection, nothing more is taken in, whoever it is for. */
@@ -129,11 +102,11 @@ export class ExecSession {
   }
 
   async call(method: string, params: unknown, options: SessionCallOptions = {}): Promise<unknown> {
-    const { signal, resend = false, sessionId } = options
+    const { signal, resend = false, sessionId, connection } = options
     for (;;) {
       // A new session would be of no use.
       if (sessionId !== undefined && this.#state.kind === 'failed') throw this.#state.error
-      const live = this.#state.kind === 'ready' ? this.#state.live : await this.live({ signal })
+      const live = connection ?? (await this.live({ signal }))
       if (sessionId !== undefined && live.sessionId !== sessionId) {
         throw new ExecError('SESSION_LOST', `${this.name} has lost the session that this belonged to`)
       }
@@ -141,9 +114,8 @@ export class ExecSession {
         return await live.peer.call(method, params, signal)
       } catch (error) {
         if (!(error instanceof ConnectionClosedError)) throw fromWireError(error, method)
-        const { kind } = this.status.state === 'closed' ? { kind: 'closed' } : this.#state
-        if (kind === 'closed') throw this.#closedError()
-        if (!resend || (kind !== 'recovering' && kind !== 'ready')) throw fromWireError(error, method)
+        if (this.#isClosed) throw this.#closedError()
+        if (!resend || !this.#goesOn) throw fromWireError(error, method)
       }
     }
   }
@@ -196,7 +168,7 @@ export class ExecSession {
     const { signal } = this.#closing
     let opened: LiveConnection | undefined
     const events = {
-      notified: (method: string, params: unknown) => this.#notified(method, params),
+      notified: (method: string, params: unknown) => this.notifications.deliver(method, params),
       closed: (reason: string) => {
         if (opened) this.#cut(opened, reason)
       },
@@ -269,20 +241,19 @@ export class ExecSession {
     }
   }
 
-  #notified(method: string, params: unknown): void {
-    const key = keyOf(method, (params ?? {}) as Record<string, unknown>)
-    if (key !== undefined) this.#routes.get(key)?.(method, params as never)
-  }
-
   #lose(error: ExecError): void {
     for (const participant of [...this.#participants]) participant.lost(error)
     this.#participants.clear()
-    this.#routes.clear()
+    this.notifications.clear()
     this.#holders.clear()
   }
 
   get #isClosed(): boolean {
     return this.#state.kind === 'closed'
+  }
+
+  get #goesOn(): boolean {
+    return this.#state.kind === 'recovering' || this.#state.kind === 'ready'
   }
 
   #closedError(): ExecError {
@@ -294,7 +265,7 @@ export class ExecSession {
     return new ExecError('CONNECT_FAILED', `cannot connect to ${this.name}: ${(cause as Error).message}`, { cause })
   }
 
-  #enter(state: State): void {
+  #enter(state: SessionState): void {
     if (this.#isClosed) return
     this.#state = state
     const { status } = this
@@ -309,14 +280,6 @@ export class ExecSession {
       }
     }
   }
-}
-
-/** What notifications are about, as `route` names it. */
-function keyOf(method: string, { processId, requestId, watchId }: Record<string, unknown>): string | undefined {
-  if (method.startsWith('process/')) return `process ${processId}`
-  if (method === 'http/request/bodyDelta') return `http ${requestId}`
-  if (method === 'fs/changed') return `watch ${watchId}`
-  return undefined
 }
 
 /** Whether another attempt may do better. */

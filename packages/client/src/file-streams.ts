@@ -2,25 +2,37 @@ import { type CallOptions, ExecError } from '@waldo/environment'
 import { decodeBase64, type FsMetadata, type FsReadBlockResult, limits, type PathUri } from '@waldo/protocol'
 import { encodeBase64 } from './encode-base64.ts'
 import type { ExecSession } from './exec-session.ts'
+import type { LiveConnection } from './live-connection.ts'
+import { linked } from './sleep.ts'
 
 /** Blocks that are asked for before the first of them has come. */
 const AHEAD = 4
+/** Connections that may be lost without a single block in between. */
+const MAX_CUTS = 10
 
 interface Target {
   readonly path: PathUri
 }
 
 /** A file, block by block, as fast as it is read. After a cut it goes on, unless the file has changed meanwhile. */
-export function readStream(session: ExecSession, target: Target, { signal }: CallOptions): ReadableStream<Uint8Array> {
-  const blocks = readBlocks(session, target, signal)
+export function readStream(session: ExecSession, target: Target, options: CallOptions): ReadableStream<Uint8Array> {
+  // The generator cannot be ended while it waits for a block; its waiting can.
+  const waiting = linked(options.signal)
+  const blocks = readBlocks(session, target, waiting.signal)
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { done, value } = await blocks.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
+        try {
+          const { done, value } = await blocks.next()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+        } catch (error) {
+          controller.error(error)
+        }
+        waiting.release()
       },
-      async cancel() {
+      async cancel(reason) {
+        waiting.abort(reason)
         await blocks.return(undefined)
       },
     },
@@ -28,36 +40,43 @@ export function readStream(session: ExecSession, target: Target, { signal }: Cal
   )
 }
 
-async function* readBlocks(session: ExecSession, target: Target, signal: AbortSignal | undefined) {
+async function* readBlocks(session: ExecSession, target: Target, signal: AbortSignal) {
   let offset = 0
   let before: FsMetadata | undefined
-  for (;;) {
+  for (let cuts = 0; ; ) {
     const handleId = newHandle()
+    // Handles belong to a connection; the place in the file does not.
+    const connection = await session.live({ signal })
+    const call = (method: string, params: object) => session.call(method, params, { signal, connection })
     try {
-      await session.call('fs/open', { ...target, handleId, mode: 'read' }, { signal })
-      const now = (await session.call('fs/getMetadata', target, { signal })) as FsMetadata
+      await call('fs/open', { ...target, handleId, mode: 'read' })
+      const now = (await call('fs/getMetadata', target)) as FsMetadata
       if (before && !sameFile(before, now)) {
         throw new ExecError('FILE_FAILED', `${target.path} changed while the connection was lost`)
       }
       before = now
-      for await (const block of blocksFrom(session, handleId, offset, signal)) {
+      for await (const block of blocksFrom(call, handleId, offset)) {
         offset += block.length
+        cuts = 0
         yield block
       }
       return
     } catch (error) {
-      // The handle went with its connection. The place in the file did not.
-      if (!ExecError.is(error, 'DISCONNECTED') || signal?.aborted) throw error
+      if (!ExecError.is(error, 'DISCONNECTED') || ++cuts > MAX_CUTS) throw error
     } finally {
-      void session.call('fs/close', { handleId }).catch(() => {})
+      void session.call('fs/close', { handleId }, { connection }).catch(() => {})
     }
   }
 }
 
-async function* blocksFrom(session: ExecSession, handleId: string, start: number, signal: AbortSignal | undefined) {
+async function* blocksFrom(
+  call: (method: string, params: object) => Promise<unknown>,
+  handleId: string,
+  start: number,
+): AsyncGenerator<Uint8Array> {
   const len = limits.fileBlockBytes
   const ask = (offset: number) => {
-    const block = session.call('fs/readBlock', { handleId, offset, len }, { signal }) as Promise<FsReadBlockResult>
+    const block = call('fs/readBlock', { handleId, offset, len }) as Promise<FsReadBlockResult>
     block.catch(() => {}) // It is waited for in its turn, or not at all.
     return block
   }
@@ -80,28 +99,30 @@ function sameFile(a: FsMetadata, b: FsMetadata): boolean {
 export function writeStream(session: ExecSession, target: Target, { signal }: CallOptions): WritableStream<Uint8Array> {
   const handleId = newHandle()
   let offset = 0
-  const close = () => session.call('fs/close', { handleId }, { signal })
+  // Always the one on which it was opened: on any other the handle is unknown, and closing it would seem to succeed.
+  let connection: LiveConnection | undefined
+  const call = (method: string, params: object) => session.call(method, { handleId, ...params }, { signal, connection })
   return new WritableStream<Uint8Array>({
     async start() {
-      const { info } = await session.live({ signal })
-      if (!info.capabilities?.fileWriteStreaming) {
+      connection = await session.live({ signal })
+      if (!connection.info.capabilities?.fileWriteStreaming) {
         throw new ExecError('UNSUPPORTED', 'this executor cannot write files piece by piece')
       }
-      await session.call('fs/open', { ...target, handleId, mode: 'replace' }, { signal })
+      await call('fs/open', { ...target, mode: 'replace' })
     },
     async write(data) {
       for (let at = 0; at < data.length; at += limits.fileBlockBytes) {
         const piece = data.subarray(at, at + limits.fileBlockBytes)
-        await session.call('fs/writeBlock', { handleId, offset, chunk: encodeBase64(piece) }, { signal })
+        await call('fs/writeBlock', { offset, chunk: encodeBase64(piece) })
         offset += piece.length
       }
     },
     async close() {
-      await close()
+      await call('fs/close', {})
     },
     async abort() {
-      // Reading from a handle that is for writing drops it, and what was written with it.
-      await session.call('fs/readBlock', { handleId, offset: 0, len: 1 }).catch(() => {})
+      // Reading from a handle that is for writing drops it, and what was written with it. It fails, as it should.
+      await session.call('fs/readBlock', { handleId, offset: 0, len: 1 }, { connection }).catch(() => {})
     },
   })
 }

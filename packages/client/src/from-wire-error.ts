@@ -1,6 +1,6 @@
 import { ExecError, type ExecErrorCode } from '@waldo/environment'
 import { ErrorCode } from '@waldo/protocol'
-import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
+import { CallLimitError, ConnectionClosedError, RemoteError } from '@waldo/rpc'
 
 /** What a number means depends on what was asked for. */
 const BY_FAMILY: Readonly<Record<string, Partial<Record<number, ExecErrorCode>>>> = {
@@ -16,6 +16,7 @@ const BY_FAMILY: Readonly<Record<string, Partial<Record<number, ExecErrorCode>>>
     [ErrorCode.internal]: 'HTTP_FAILED',
   },
   'process/start': { [ErrorCode.internal]: 'SPAWN_FAILED' },
+  'process/write': { [ErrorCode.invalidRequest]: 'STDIN_FULL' },
 }
 const ANYWHERE: Partial<Record<number, ExecErrorCode>> = {
   [ErrorCode.methodNotFound]: 'UNSUPPORTED',
@@ -23,13 +24,23 @@ const ANYWHERE: Partial<Record<number, ExecErrorCode>> = {
   [ErrorCode.invalidParams]: 'REFUSED',
 }
 
+/** What the system said is in the message, and tells more than the number of the wire: EPERM, EACCES, EROFS, ELOOP. */
+const BY_ERRNO: Readonly<Record<string, ExecErrorCode>> = {
+  1: 'FILE_DENIED',
+  13: 'FILE_DENIED',
+  30: 'FILE_DENIED',
+  40: 'FILE_INVALID',
+}
+
 /** The only place where a number of the wire becomes an error of ours. */
 export function fromWireError(error: unknown, method: string): unknown {
   if (error instanceof ConnectionClosedError) {
     return new ExecError('DISCONNECTED', `${method} was not answered: ${error.message}`, { cause: error })
   }
+  if (error instanceof CallLimitError) return new ExecError('REFUSED', error.message, { cause: error })
   if (!(error instanceof RemoteError)) return error
+  const [, errno = ''] = (method.startsWith('fs/') && /\(os error (\d+)\)/.exec(error.message)) || []
   const family = BY_FAMILY[method] ?? BY_FAMILY[method.split('/')[0]!]
-  const code = family?.[error.code] ?? ANYWHERE[error.code] ?? 'INTERNAL'
+  const code = BY_ERRNO[errno] ?? family?.[error.code] ?? ANYWHERE[error.code] ?? 'INTERNAL'
   return new ExecError(code, error.message, { cause: error })
 }

@@ -30,13 +30,18 @@ export async function openConnection(
   signal: AbortSignal,
 ): Promise<LiveConnection> {
   const peer = new Peer(events)
-  const transport = await within(connectTimeoutMs, `connecting to ${name}`, signal, (limit) => connect(peer, limit))
+  const transport = await within(connectTimeoutMs, `connecting to ${name}`, signal, (limit) =>
+    connect(peer, limit).catch((cause) => {
+      if (limit.aborted || ExecError.is(cause)) throw cause
+      throw new ExecError('CONNECT_FAILED', `cannot connect to ${name}: ${(cause as Error).message}`, { cause })
+    }),
+  )
   try {
     peer.attach(transport)
     const answer = await within(initializeTimeoutMs, `the handshake with ${name}`, signal, (limit) =>
       peer.call('initialize', { clientName: 'waldo', resumeSessionId }, limit),
     )
-    const { sessionId, environmentInfo } = answer as InitializeResult
+    const { sessionId, environmentInfo } = (answer ?? {}) as Partial<InitializeResult>
     if (typeof sessionId !== 'string') throw new ExecError('INTERNAL', `${name} did not name the session`)
     if (resumeSessionId !== null && sessionId !== resumeSessionId) {
       throw new ExecError('SESSION_LOST', `${name} opened another session instead of ${resumeSessionId}`)
@@ -49,7 +54,7 @@ export async function openConnection(
       ))
     return { peer, transport, sessionId, info: info as EnvironmentInfo }
   } catch (error) {
-    void transport.close()
+    await transport.close()
     throw error
   }
 }

@@ -21,7 +21,6 @@ export type ReadPage = (
  */
 export class PulledEvents implements EventSource {
   readonly #read: ReadPage
-  readonly #lost = new AbortController()
 
   constructor(read: ReadPage) {
     this.#read = read
@@ -31,47 +30,58 @@ export class PulledEvents implements EventSource {
     let last = after
     // Whether the exit comes after the place where we begin is not known; a first gap tells.
     let exitSeen = false
-    const ask = (afterSeq: number) => this.#ask({ afterSeq, maxBytes: PAGE_BYTES, waitMs: WAIT_MS }, signal)
-    let question = ask(last)
-    try {
-      for (;;) {
-        const page = await question
-        const events: ProcessEvent[] = this.#decode(page, last, exitSeen)
-        last = events.at(-1)?.seq ?? last
-        exitSeen ||= events.some(({ type }) => type === 'exited')
-        const closed = events.at(-1)?.type === 'closed'
-        // The next page is on its way while this one is being read; not more, so that a slow reader is waited for.
-        if (!closed) question = ask(last)
-        question.catch(() => {})
-        yield* events
-        if (closed) return
-      }
-    } finally {
-      question.catch(() => {})
+    let next: Question | undefined
+    let guess: Question | undefined
+    let usual = 0
+    for (;;) {
+      next ??= this.#ask(last, signal)
+      const page = await next.page
+      next = undefined
+      const { length } = page.chunks
+      if (charactersOf(page) > PAGE_BYTES / 2) {
+        // While a long page is decoded and read the next is on its way; not more, so that a slow reader is waited for.
+        // After a short one the next may be long in coming, and the reader may have seen what it was waiting for.
+        const end = page.nextSeq - 1
+        next = guess?.after === end ? guess : this.#ask(end, signal)
+        // Where the one after that begins is known if all pages are alike; otherwise nobody looks at it.
+        guess = length === usual ? this.#ask(end + length, signal) : undefined
+      } else guess = undefined
+      usual = length
+      const events = decode(page, last, exitSeen)
+      last = events.at(-1)?.seq ?? last
+      exitSeen ||= events.some(({ type }) => type === 'exited')
+      yield* events
+      if (events.at(-1)?.type === 'closed') return
     }
+  }
+
+  #ask(after: number, signal: AbortSignal | undefined): Question {
+    const page = this.#read({ afterSeq: after, maxBytes: PAGE_BYTES, waitMs: WAIT_MS }, { signal })
+    page.catch(() => {}) // It is waited for in its turn, or not at all.
+    return { after, page }
   }
 
   async ended({ signal }: CallOptions): Promise<{ exitCode: number; sandboxDenied: boolean }> {
     for (;;) {
-      const page = await this.#ask({ afterSeq: NEVER, maxBytes: 1, waitMs: WAIT_MS }, signal)
+      const page = await this.#read({ afterSeq: NEVER, maxBytes: 1, waitMs: WAIT_MS }, { signal })
       if (page.closed) return { exitCode: page.exitCode ?? -1, sandboxDenied: page.sandboxDenied }
     }
   }
+}
 
-  lost(error: ExecError): void {
-    this.#lost.abort(error)
-  }
+interface Question {
+  readonly after: number
+  readonly page: Promise<ProcessReadResult>
+}
 
-  async #ask(question: Parameters<ReadPage>[0], signal: AbortSignal | undefined): Promise<ProcessReadResult> {
-    const signals = signal ? [signal, this.#lost.signal] : [this.#lost.signal]
-    return await this.#read(question, { signal: AbortSignal.any(signals) })
+function decode(page: ProcessReadResult, after: number, exitSeen: boolean): ProcessEvent[] {
+  try {
+    return [...eventsOfPage(page, after, exitSeen)]
+  } catch (error) {
+    throw new ExecError('PROCESS_LOST', (error as Error).message, { cause: error })
   }
+}
 
-  #decode(page: ProcessReadResult, after: number, exitSeen: boolean): ProcessEvent[] {
-    try {
-      return [...eventsOfPage(page, after, exitSeen)]
-    } catch (error) {
-      throw new ExecError('PROCESS_LOST', (error as Error).message, { cause: error })
-    }
-  }
+function charactersOf({ chunks }: ProcessReadResult): number {
+  return chunks.reduce((sum, { chunk }) => sum + chunk.length, 0)
 }

@@ -7,8 +7,11 @@ import { abortable } from './sleep.ts'
 const KEPT_BYTES = 8 * 1024 * 1024
 /** With more than this that a reader has not read yet, the whole connection has to wait. */
 const UNREAD_BYTES = 4 * 1024 * 1024
+/** Where the connection cannot wait, more than this unread is a reader that will never catch up. */
+const MAX_BYTES = 64 * 1024 * 1024
 /** Events that came before their turn. */
 const MAX_EARLY = 4096
+const MAX_EARLY_BYTES = 8 * 1024 * 1024
 
 interface Reader {
   next: number
@@ -27,6 +30,7 @@ export class PushedEvents implements EventSource {
   #events: ProcessEvent[] = []
   #first = 1
   #bytes = 0
+  #earlyBytes = 0
   #exit: { exitCode: number; sandboxDenied: boolean } | undefined
   #holding = false
   #failure: ExecError | undefined
@@ -51,21 +55,31 @@ export class PushedEvents implements EventSource {
   }
 
   add(event: ProcessEvent): void {
-    if (event.seq <= this.last) return
+    if (event.seq <= this.last || this.#early.has(event.seq) || this.isClosed || this.#failure) return
     if (event.seq > this.last + 1) {
-      if (this.#early.size < MAX_EARLY) this.#early.set(event.seq, event)
+      this.#early.set(event.seq, event)
+      this.#earlyBytes += sizeOf(event)
+      if (this.#early.size > MAX_EARLY || this.#earlyBytes > MAX_EARLY_BYTES) {
+        this.lost(new ExecError('PROCESS_LOST', `event ${this.last + 1} is missing, and too many came after it`))
+      }
       return
     }
-    for (let next: ProcessEvent | undefined = event; next; next = this.#early.get(this.last + 1)) {
+    this.#append(event)
+    for (let next = this.#early.get(this.last + 1); next; next = this.#early.get(this.last + 1)) {
       this.#early.delete(next.seq)
+      this.#earlyBytes -= sizeOf(next)
       this.#append(next)
     }
     this.#balance()
+    if (this.#bytes > MAX_BYTES) {
+      this.lost(new ExecError('PROCESS_LOST', 'its output came faster than it was read, and could not be held back'))
+    }
     for (const reader of this.#readers) reader.wake?.()
   }
 
   async *events(after: number, { signal }: CallOptions): AsyncGenerator<ProcessEvent> {
-    const reader: Reader = { next: after + 1, wake: undefined }
+    // Whoever wants everything gets what is still kept; whoever has a place must not lose it without knowing.
+    const reader: Reader = { next: after === 0 ? this.#first : after + 1, wake: undefined }
     this.#readers.add(reader)
     try {
       for (;;) {
@@ -104,6 +118,7 @@ export class PushedEvents implements EventSource {
     if (this.isClosed || this.#failure) return
     this.#failure = error
     this.#closed.reject(error)
+    this.#early.clear()
     for (const reader of this.#readers) reader.wake?.()
     this.#balance()
   }

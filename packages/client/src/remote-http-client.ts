@@ -9,6 +9,7 @@ import {
 import { decodeBase64, type HttpBodyDelta, type Result } from '@waldo/protocol'
 import { encodeBase64 } from './encode-base64.ts'
 import type { ExecSession } from './exec-session.ts'
+import type { LiveConnection } from './live-connection.ts'
 
 /** With more than this unread, the executor is asked to wait. */
 const HIGH_BYTES = 1024 * 1024
@@ -26,7 +27,8 @@ export class RemoteHttpClient implements HttpClient {
     const { signal } = options
     // Ids are ours, not the world's: a number is enough.
     const requestId = `http-${++lastRequest}`
-    const body = new ResponseBody(this.#session, requestId, { signal })
+    const connection = await this.#session.live({ signal })
+    const body = new ResponseBody(this.#session, connection, requestId, { signal })
     try {
       const params = {
         requestId,
@@ -38,9 +40,8 @@ export class RemoteHttpClient implements HttpClient {
         redirectPolicy: options.redirect ?? 'follow',
         streamResponse: true,
       }
-      const { status, headers } = (await this.#session.call('http/request', params, {
-        signal,
-      })) as Result<'http/request'>
+      const answer = await this.#session.call('http/request', params, { signal, connection })
+      const { status, headers } = answer as Result<'http/request'>
       return {
         status,
         headers,
@@ -68,6 +69,10 @@ export class RemoteHttpClient implements HttpClient {
       redirect: request.redirect === 'follow' ? 'follow' : 'stop',
       signal: request.signal,
     })
+    if (request.redirect === 'error' && [301, 302, 303, 307, 308].includes(status)) {
+      await stream.cancel()
+      throw new TypeError(`${request.url} redirects, which was to be an error`)
+    }
     const hasBody = ![101, 204, 205, 304].includes(status)
     if (!hasBody) await stream.cancel()
     const list = headers.map(({ name, value }): [string, string] => [name, value])
@@ -75,28 +80,32 @@ export class RemoteHttpClient implements HttpClient {
   }
 }
 
-/** What comes of one body, and goes to whoever reads it. */
+/** What comes of one body, and goes to whoever reads it. It belongs to one connection, and ends with it. */
 class ResponseBody {
   readonly stream: ReadableStream<Uint8Array>
   readonly #session: ExecSession
+  readonly #connection: LiveConnection
   readonly #requestId: string
-  readonly #unroute: () => void
-  readonly #leave: () => void
+  readonly #stop: () => void
   #controller!: ReadableStreamDefaultController<Uint8Array>
   #nextSeq = 1
   #held = false
   #ended = false
 
-  constructor(session: ExecSession, requestId: string, { signal }: CallOptions) {
+  constructor(session: ExecSession, connection: LiveConnection, requestId: string, { signal }: CallOptions) {
     this.#session = session
+    this.#connection = connection
     this.#requestId = requestId
-    this.#unroute = session.route(`http ${requestId}`, (_, delta: HttpBodyDelta) => this.#take(delta))
-    this.#leave = session.join({
-      // A request is not repeated: nobody knows what it did.
-      cut: (error) => this.#fail(error),
-      resumed: async () => {},
-      lost: (error) => this.#fail(error),
-    })
+    const abort = () => this.#fail(signal!.reason)
+    const unroute = session.notifications.route(`http ${requestId}`, (_, delta: HttpBodyDelta) => this.#take(delta))
+    // A request is not repeated: nobody knows what it did.
+    const leave = session.join({ cut: (error) => this.#fail(error), lost: (error) => this.#fail(error) })
+    signal?.addEventListener('abort', abort, { once: true })
+    this.#stop = () => {
+      unroute()
+      leave()
+      signal?.removeEventListener('abort', abort)
+    }
     const strategy = { highWaterMark: HIGH_BYTES, size: (piece: Uint8Array | undefined) => piece?.length ?? 0 }
     this.stream = new ReadableStream<Uint8Array>(
       {
@@ -108,14 +117,13 @@ class ResponseBody {
       },
       strategy,
     )
-    signal?.addEventListener('abort', () => this.#fail(signal.reason), { once: true })
   }
 
   /** Nobody wants it any more. */
   abandon(): void {
     if (this.#ended) return
     this.#end()
-    void this.#session.call('http/cancel', { requestId: this.#requestId }).catch(() => {})
+    this.#tell('http/cancel', {})
   }
 
   #take({ seq, deltaBase64, done, error }: HttpBodyDelta): void {
@@ -135,16 +143,9 @@ class ResponseBody {
   #hold(hold: boolean): void {
     if (hold === this.#held || this.#ended) return
     this.#held = hold
-    void this.#session
-      .live()
-      .then(({ info, peer, transport }) => {
-        if (info.capabilities?.httpFlow) return peer.call('http/flow', { requestId: this.#requestId, push: !hold })
-        // All or nothing: everybody on this connection waits.
-        if (hold) transport.pauseReading?.()
-        else transport.resumeReading?.()
-        return undefined
-      })
-      .catch(() => {}) // The connection is lost, and this body with it.
+    if (this.#connection.info.capabilities?.httpFlow) this.#tell('http/flow', { push: !hold })
+    // All or nothing: everybody on this connection waits.
+    else this.#session.hold(this, hold)
   }
 
   #fail(error: unknown): void {
@@ -156,8 +157,13 @@ class ResponseBody {
   #end(): void {
     this.#hold(false)
     this.#ended = true
-    this.#unroute()
-    this.#leave()
+    this.#stop()
+  }
+
+  #tell(method: string, params: object): void {
+    const connection = this.#connection
+    // If it fails the connection is lost, and the request with it.
+    void this.#session.call(method, { requestId: this.#requestId, ...params }, { connection }).catch(() => {})
   }
 }
 

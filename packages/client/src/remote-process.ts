@@ -6,13 +6,18 @@ import {
   type ProcessEvent,
   type ProcessResult,
 } from '@waldo/environment'
-import type { ProcessListResult, ProcessWriteResult, TerminalSize } from '@waldo/protocol'
+import type { Capabilities, ProcessListResult, ProcessWriteResult, TerminalSize } from '@waldo/protocol'
 import { encodeBase64 } from './encode-base64.ts'
 import type { EventSource } from './event-source.ts'
 import type { SessionCallOptions } from './exec-session.ts'
+import { abortable, linked } from './sleep.ts'
 
 const WRITE_BYTES = 256 * 1024
 const TEXT_BYTES = 1024 * 1024
+/** How long leaving a scope may take while the executor cannot be reached. It is told as soon as it can. */
+const DISPOSE_MS = 10_000
+
+const UNKNOWN = { signal: null, bytes: { output: null, dropped: null } }
 
 export interface RemoteProcessOptions {
   readonly id: string
@@ -20,8 +25,7 @@ export interface RemoteProcessOptions {
   readonly source: EventSource
   /** Calls within the session that the process belongs to, and no other. */
   readonly call: (method: string, params: object, options: SessionCallOptions) => Promise<unknown>
-  /** Whether the executor can say more about an ended process than its code. */
-  readonly hasList: boolean
+  readonly capabilities: Capabilities
 }
 
 export class RemoteProcess implements Process {
@@ -42,18 +46,28 @@ export class RemoteProcess implements Process {
   }
 
   output({ stream, ...options }: OutputOptions = {}): ReadableStream<Uint8Array> {
-    const events = this.events(options)[Symbol.asyncIterator]()
+    // The generator cannot be ended while it waits for an event; its waiting can.
+    const waiting = linked(options.signal)
+    const events = this.events({ ...options, signal: waiting.signal })[Symbol.asyncIterator]()
     return new ReadableStream<Uint8Array>(
       {
         async pull(controller) {
-          for (;;) {
-            const { done, value } = await events.next()
-            if (done) return controller.close()
-            if (value.type !== 'output' || value.data.length === 0) continue
-            if (stream === undefined || value.stream === stream) return controller.enqueue(value.data)
+          try {
+            for (;;) {
+              const { done, value } = await events.next()
+              if (done) break
+              if (value.type !== 'output' || value.data.length === 0) continue
+              if (stream === undefined || value.stream === stream) return controller.enqueue(value.data)
+            }
+            controller.close()
+          } catch (error) {
+            controller.error(error)
           }
+          waiting.release()
         },
-        async cancel() {
+        async cancel(reason) {
+          waiting.abort(reason)
+          waiting.release()
           await events.return?.()
         },
       },
@@ -91,13 +105,13 @@ export class RemoteProcess implements Process {
       }
     })
     this.#lastWrite = write.catch(() => {}) // Whoever wrote it is told.
-    await write
+    await abortable(write, signal)
   }
 
   async closeStdin({ signal }: CallOptions = {}): Promise<void> {
     const close = this.#lastWrite.then(() => this.#call('process/closeStdin', {}, { signal, resend: true }))
     this.#lastWrite = close.catch(() => {})
-    await close
+    await abortable(close, signal)
   }
 
   async resize({ cols, rows }: TerminalSize, { signal }: CallOptions = {}): Promise<void> {
@@ -105,10 +119,12 @@ export class RemoteProcess implements Process {
   }
 
   async signal(name: 'interrupt' | `SIG${string}`, { signal }: CallOptions = {}): Promise<void> {
+    if (name !== 'interrupt') this.#need('processSignalNames', `send ${name}, only an interrupt`)
     await this.#call('process/signal', { signal: name }, { signal })
   }
 
   async terminate({ signal, graceMs }: CallOptions & { graceMs?: number | undefined } = {}): Promise<void> {
+    if (graceMs !== undefined) this.#need('processTerminateGrace', 'end a process gently')
     await this.#call('process/terminate', graceMs === undefined ? {} : { graceMs }, { signal, resend: true })
   }
 
@@ -118,28 +134,34 @@ export class RemoteProcess implements Process {
       return { state: 'exited', ...exit, ...(await this.#summary(signal)) }
     } catch (error) {
       if (signal?.aborted || !ExecError.is(error)) throw error
-      const bytes = { output: null, dropped: null }
-      return { state: 'lost', exitCode: null, signal: null, sandboxDenied: false, bytes, error }
+      return { state: 'lost', exitCode: null, sandboxDenied: false, ...UNKNOWN, error }
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    const ended = this.terminate().then(() => this.wait())
+    const limit = AbortSignal.timeout(DISPOSE_MS)
     try {
-      await this.terminate()
-      await this.wait()
+      await abortable(ended, limit)
     } catch (error) {
-      // It went with its session, or the executor cannot be reached and will end it by itself.
-      if (!ExecError.is(error)) throw error
+      // It went with its session, or the executor cannot be reached.
+      if (!limit.aborted && !ExecError.is(error)) throw error
     }
   }
 
+  /** What the executor knows beyond the exit code, if it does. */
   async #summary(signal: AbortSignal | undefined): Promise<Pick<ProcessResult, 'signal' | 'bytes'>> {
-    const unknown = { signal: null, bytes: { output: null, dropped: null } }
-    if (!this.#options.hasList) return unknown
-    const { processes } = (await this.#call('process/list', {}, { signal, resend: true })) as ProcessListResult
-    const own = processes.find(({ processId }) => processId === this.id)
-    if (!own) return unknown
-    return { signal: own.exit?.signal ?? null, bytes: { output: own.bytes.output, dropped: own.bytes.dropped } }
+    if (!this.#options.capabilities.processList) return UNKNOWN
+    try {
+      const { processes } = (await this.#call('process/list', {}, { signal, resend: true })) as ProcessListResult
+      const own = processes.find(({ processId }) => processId === this.id)
+      if (!own) return UNKNOWN
+      return { signal: own.exit?.signal ?? null, bytes: { output: own.bytes.output, dropped: own.bytes.dropped } }
+    } catch (error) {
+      // The session was lost right after the exit, which we know.
+      if (signal?.aborted || !ExecError.is(error)) throw error
+      return UNKNOWN
+    }
   }
 
   async #writeOnce(bytes: Uint8Array, signal: AbortSignal | undefined): Promise<void> {
@@ -150,6 +172,11 @@ export class RemoteProcess implements Process {
     if (status === 'unknownProcess')
       throw new ExecError('PROCESS_LOST', `the executor does not know ${this.id} any more`)
     throw new ExecError('STDIN_CLOSED', `cannot write to ${this.id}: it has no input, or does not read it any more`)
+  }
+
+  #need(capability: keyof Capabilities, what: string): void {
+    if (this.#options.capabilities[capability]) return
+    throw new ExecError('UNSUPPORTED', `this executor cannot ${what}`)
   }
 
   #call(method: string, params: object, options: SessionCallOptions): Promise<unknown> {

@@ -61,7 +61,7 @@ export class RemoteProcesses implements Processes {
       }
       throw error
     }
-    return new RemoteProcess({ id, argv, source, call, hasList: info.capabilities?.processList === true })
+    return new RemoteProcess({ id, argv, source, call, capabilities: info.capabilities ?? {} })
   }
 
   async list(options: CallOptions = {}): Promise<ProcessSummary[]> {
@@ -91,6 +91,8 @@ export class RemoteProcesses implements Processes {
       ...(size && { size }),
       ...(capabilities?.processStartToken && { startToken: crypto.randomUUID() }),
       ...(capabilities?.processPull && { push: false }),
+      // An executor that sends everything at once is made to wait by the connection itself.
+      ...(capabilities?.processWait && options.whenFull === 'wait' && { whenFull: 'wait' }),
     }
   }
 
@@ -106,28 +108,26 @@ export class RemoteProcesses implements Processes {
     call: (method: string, params: object, options: SessionCallOptions) => Promise<unknown>,
   ): { source: EventSource; stop: () => void } {
     if (info.capabilities?.processPull) {
-      const source = new PulledEvents(
-        async (question, options) =>
-          (await call(
-            'process/read',
-            { processId: id, ...question },
-            { ...options, resend: true },
-          )) as ProcessReadResult,
-      )
+      const source = new PulledEvents(async (question, options) => {
+        const page = await call('process/read', { processId: id, ...question }, { ...options, resend: true })
+        if (Array.isArray((page as Partial<ProcessReadResult> | null)?.chunks)) return page as ProcessReadResult
+        throw new ExecError('INTERNAL', 'the executor answered process/read with something else')
+      })
       return { source, stop: () => {} }
     }
     return this.#listenToPushes(id)
   }
 
   #listenToPushes(id: string): { source: EventSource; stop: () => void } {
-    const source = new PushedEvents((hold) => this.#hold(hold))
-    const unroute = this.#session.route(`process ${id}`, (method, params) => {
+    const source: PushedEvents = new PushedEvents((hold) => this.#session.hold(source, hold))
+    const unroute = this.#session.notifications.route(`process ${id}`, (method, params) => {
       source.add(eventOf(method, params))
       if (source.isClosed) stop()
     })
     const leave = this.#session.join({
       resumed: (live) => recover(id, source, live),
       lost: (error) => source.lost(error),
+      leaving: ({ peer }, signal) => peer.call('process/terminate', { processId: id }, signal),
     })
     const stop = () => {
       unroute()
@@ -135,22 +135,22 @@ export class RemoteProcesses implements Processes {
     }
     return { source, stop }
   }
-
-  #hold(hold: boolean): void {
-    void this.#session.live().then(
-      ({ transport }) => (hold ? transport.pauseReading?.() : transport.resumeReading?.()),
-      () => {}, // A connection that is lost holds nobody.
-    )
-  }
 }
 
 function eventOf(method: string, params: ProcessOutput & ProcessExited): ProcessEvent {
   const { seq } = params
+  if (!Number.isSafeInteger(seq) || seq < 1) throw new Error(`an event has the number ${seq}`)
   switch (method) {
     case 'process/output':
-      return { type: 'output', seq, stream: params.stream, data: decodeBase64(params.chunk) }
+      return {
+        type: 'output',
+        seq,
+        stream: params.stream,
+        data: decodeBase64(params.chunk),
+        ...(params.droppedBytes !== undefined && { droppedBytes: params.droppedBytes }),
+      }
     case 'process/exited':
-      return { type: 'exited', seq, exitCode: params.exitCode, sandboxDenied: params.sandboxDenied }
+      return { type: 'exited', seq, exitCode: params.exitCode, sandboxDenied: params.sandboxDenied ?? false }
     default:
       return { type: 'closed', seq }
   }

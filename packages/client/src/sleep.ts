@@ -27,3 +27,19 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefine
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
+
+/**
+ * A signal of our own that follows somebody else's. Not `AbortSignal.any`, which in Node 20 remembers every signal that
+ * was ever derived from one that lives long.
+ */
+export function linked(signal: AbortSignal | undefined) {
+  const own = new AbortController()
+  const follow = () => own.abort(signal!.reason)
+  if (signal?.aborted) follow()
+  else signal?.addEventListener('abort', follow, { once: true })
+  return {
+    signal: own.signal,
+    abort: (reason: unknown) => own.abort(reason),
+    release: () => signal?.removeEventListener('abort', follow),
+  }
+}

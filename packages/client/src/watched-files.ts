@@ -1,6 +1,8 @@
-import type { ExecError, WatchBatch } from '@waldo/environment'
+import type { WatchBatch } from '@waldo/environment'
 import type { FsChanged, FsWatchResult, PathUri } from '@waldo/protocol'
+import { RemoteError } from '@waldo/rpc'
 import type { ExecSession } from './exec-session.ts'
+import { fromWireError } from './from-wire-error.ts'
 import { abortable } from './sleep.ts'
 
 /** Batches that wait for a reader. Beyond it they become one that says: look again. */
@@ -12,12 +14,17 @@ export async function* watchFiles(
   target: { path: PathUri; recursive: boolean },
   signal: AbortSignal | undefined,
 ): AsyncGenerator<WatchBatch> {
+  const { sessionId } = await session.live({ signal })
   const watchId = crypto.randomUUID()
   const batches: WatchBatch[] = []
   let wake: (() => void) | undefined
-  let failure: ExecError | undefined
+  let failure: unknown
+  const fail = (error: unknown) => {
+    failure = error
+    wake?.()
+  }
   let cursor: number | undefined
-  const unroute = session.route(`watch ${watchId}`, (_, params: FsChanged) => {
+  const unroute = session.notifications.route(`watch ${watchId}`, (_, params: FsChanged) => {
     const { watchId: _id, ...batch } = params
     cursor = batch.cursor
     if (batches.length < MAX_BATCHES) batches.push(batch)
@@ -26,16 +33,19 @@ export async function* watchFiles(
   })
   const leave = session.join({
     async resumed({ peer }) {
-      await peer.call('fs/watch', { ...target, watchId, cursor })
+      try {
+        await peer.call('fs/watch', { ...target, watchId, cursor })
+      } catch (error) {
+        // The others of the session go on without this one.
+        if (!(error instanceof RemoteError)) throw error
+        fail(fromWireError(error, 'fs/watch'))
+      }
     },
-    lost(error) {
-      failure = error
-      wake?.()
-    },
+    lost: (error) => fail(error),
   })
   try {
-    const started = (await session.call('fs/watch', { ...target, watchId }, { signal })) as FsWatchResult
-    cursor ??= started.cursor
+    const started = session.call('fs/watch', { ...target, watchId }, { signal, resend: true })
+    cursor ??= ((await started) as FsWatchResult).cursor
     for (;;) {
       const batch = batches.shift()
       if (batch) yield batch
@@ -52,6 +62,7 @@ export async function* watchFiles(
   } finally {
     unroute()
     leave()
-    if (!failure) void session.call('fs/unwatch', { watchId }).catch(() => {})
+    // The watch belongs to the session, and goes with it.
+    if (!failure) void session.call('fs/unwatch', { watchId }, { sessionId, resend: true }).catch(() => {})
   }
 }

@@ -2,7 +2,7 @@ import { ExecError } from '@waldo/environment'
 import type { Connect, Transport, TransportEvents } from '@waldo/rpc'
 import { deferred } from './deferred.ts'
 
-/** What every WebSocket has, and what some have besides. */
+/** What every WebSocket has, in a browser and elsewhere. */
 export interface AnyWebSocket {
   readonly bufferedAmount: number
   binaryType: string
@@ -12,14 +12,11 @@ export interface AnyWebSocket {
   onclose: ((event: { code: number; reason: string }) => void) | null
   send(text: string): void
   close(code?: number, reason?: string): void
-  terminate?(): void
-  pause?(): void
-  resume?(): void
 }
 
 const CLOSE_MS = 2000
 
-/** Connects through a WebSocket that somebody makes. */
+/** Connects through a WebSocket that somebody makes. What it receives it cannot hold back. */
 export function connectWebSocket(create: () => AnyWebSocket): Connect {
   return (events, signal) =>
     new Promise<Transport>((resolve, reject) => {
@@ -70,16 +67,7 @@ class WebSocketTransport implements Transport {
     this.#socket.send(text)
   }
 
-  pauseReading(): void {
-    this.#socket.pause?.()
-  }
-
-  resumeReading(): void {
-    this.#socket.resume?.()
-  }
-
   async close(): Promise<void> {
-    this.#socket.resume?.()
     this.#socket.close(1000)
     const timer = setTimeout(() => this.drop(), CLOSE_MS)
     await this.#gone.promise
@@ -87,9 +75,8 @@ class WebSocketTransport implements Transport {
   }
 
   drop(): void {
-    if (this.#socket.terminate) this.#socket.terminate()
-    else this.#socket.close()
-    // A browser reports the end when the other side has answered, which may be never.
+    this.#socket.close()
+    // The end is reported when the other side has answered, which may be never.
     this.ended('dropped')
   }
 

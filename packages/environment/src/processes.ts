@@ -12,6 +12,11 @@ export interface StartOptions extends CallOptions {
   readonly envPolicy?: EnvPolicy | undefined
   /** A terminal instead of pipes; `true` for one of 80 by 24. */
   readonly tty?: boolean | TerminalSize | undefined
+  /**
+   * What happens when more is said than the executor keeps and nobody reads. `drop`: the oldest goes, and how much it was
+   * is told. `wait`: the process waits for its reader, as with a pipe; somebody has to read.
+   */
+  readonly whenFull?: 'drop' | 'wait' | undefined
   /** Whether there is something to write to. Otherwise the input is empty. A terminal always has one. */
   readonly stdin?: boolean | undefined
   /** What the program is told it is called. */

@@ -103,14 +103,12 @@ export class Peer implements TransportEvents {
   received(text: string): void {
     const message = parse(text)
     if (message === undefined) {
-      // Where the next message begins cannot be known either.
-      void this.#transport?.close()
-      this.closed('the other side sent something that is not a JSON object')
+      this.#breakOff('the other side sent something that is not a JSON object')
       return
     }
     const { id, method, error } = message
     if (typeof method === 'string') {
-      if (id === undefined) this.#events.notified(method, message.params)
+      if (id === undefined) this.#notified(method, message.params)
       else this.#refuse(id, method)
       return
     }
@@ -142,6 +140,20 @@ export class Peer implements TransportEvents {
       this.#waiting.push(proceed)
       signal?.addEventListener('abort', abort, { once: true })
     })
+  }
+
+  #notified(method: string, params: unknown): void {
+    try {
+      this.#events.notified(method, params)
+    } catch (error) {
+      this.#breakOff(`the other side sent a ${method} that makes no sense: ${(error as Error).message}`)
+    }
+  }
+
+  /** What has been missed cannot be known, so nothing that follows can be trusted. */
+  #breakOff(reason: string): void {
+    void this.#transport?.close()
+    this.closed(reason)
   }
 
   #refuse(id: unknown, method: string): void {

@@ -23,6 +23,8 @@ export async function readOutput(
   { signal, answers }: ReadContext,
 ): Promise<ProcessReadResult> {
   const deadline = performance.now() + waitMs
+  // Beyond the last event there is nothing that could have been read: it is a question for the end.
+  if (afterSeq < log.nextSeq) log.confirmRead(afterSeq)
   for (;;) {
     const result = await answers.within(MAX_ANSWER_BYTES, () => collect(log, afterSeq, maxBytes))
     const news = result.chunks.length > 0 || result.closed || (result.exited && afterSeq < result.nextSeq - 1)

@@ -25,6 +25,7 @@ const CAPABILITIES: Capabilities = {
   processStartSize: true,
   sessionEnd: true,
   processPull: true,
+  processWait: true,
   processStartToken: true,
   sessionRetention: true,
   fsWatchMissing: true,

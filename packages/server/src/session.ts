@@ -84,6 +84,7 @@ export class Session {
         environment: { env: params.env, policy: params.envPolicy, toolCallId: params.metadata?.toolCallId },
         pipeStdin: params.pipeStdin,
         terminal: params.tty ? (params.size ?? DEFAULT_TERMINAL) : undefined,
+        waitsForReader: params.whenFull === 'wait',
       },
       this,
     )
@@ -198,6 +199,8 @@ function refuseUnenforceable(params: Params<'process/start'>): void {
   if (params.enforceManagedNetwork) throw invalid('a managed network cannot be enforced on this executor')
   if (params.networkProxy) throw invalid('this executor cannot start network proxies')
   if (params.size && !params.tty) throw invalid('size needs tty: true')
+  // Who is sent everything does not say how far it has read.
+  if (params.whenFull === 'wait' && params.push) throw invalid('whenFull: wait needs push: false')
   const scope = params.shellSnapshot && Buffer.byteLength(params.shellSnapshot.scopeId)
   if (scope !== undefined && (scope === 0 || scope > limits.shellSnapshotScopeBytes)) {
     throw invalid('shell snapshot scope must be non-empty and at most 256 bytes')

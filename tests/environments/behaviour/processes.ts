@@ -8,7 +8,7 @@ import { EXECUTOR_VARIABLES, type Setting, unrepeated } from './setting.ts'
 export const sh = (env: Environment, script: string, options = {}) => env.processes.start(['sh', '-c', script], options)
 
 /** Reads until the text has been said. */
-export async function untilSaid(process: Process, text: string): Promise<void> {
+async function untilSaid(process: Process, text: string): Promise<void> {
   let heard = ''
   for await (const event of process.events()) {
     if (event.type === 'output') heard += Buffer.from(event.data).toString()

@@ -6,6 +6,10 @@ import { deferred } from '../deferred.ts'
 const MAX_LINE_BYTES = 64 * 1024 * 1024
 /** Between the end of its input and SIGTERM, and between that and SIGKILL. */
 const GRACE_MS = 2000
+/** For what it said last to arrive, if somebody else holds its output after its end. */
+const LINGER_MS = 500
+/** Of what it says on standard error, in a message. */
+const LAST_WORDS = 500
 
 export interface CommandOptions {
   readonly program: string
@@ -13,8 +17,6 @@ export interface CommandOptions {
   /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly cwd?: string | undefined
-  /** What it says on standard error, line by line. */
-  readonly onStderr?: ((line: string) => void) | undefined
 }
 
 /** Starts a server that talks on its standard input and output: here, over ssh, in a container. */
@@ -35,7 +37,7 @@ export function connectToCommand(options: CommandOptions): Connect {
         reject(new ExecError('CONNECT_FAILED', `cannot start ${program}: ${cause.message}`, { cause })),
       )
     })
-    return new CommandTransport(child, options, events)
+    return new CommandTransport(child, events)
   }
 }
 
@@ -46,30 +48,29 @@ class CommandTransport implements Transport {
   #lastWords = ''
   #ended = false
 
-  constructor(child: ChildProcess, { onStderr }: CommandOptions, events: TransportEvents) {
+  constructor(child: ChildProcess, events: TransportEvents) {
     this.#child = child
     this.#events = events
     const lines = new LineSplitter(MAX_LINE_BYTES)
     child.stdout!.on('data', (bytes: Uint8Array) => {
+      if (this.#ended) return
       try {
-        for (const line of lines.push(bytes)) if (!this.#ended) events.received(line)
+        for (const line of lines.push(bytes)) events.received(line)
       } catch (error) {
         this.#end((error as Error).message)
         this.#kill('SIGKILL')
       }
     })
-    const errors = new LineSplitter(1024 * 1024)
-    child.stderr!.on('data', (bytes: Uint8Array) => {
-      for (const line of errors.push(bytes)) {
-        this.#lastWords = line.slice(0, 500)
-        onStderr?.(line)
-      }
+    child.stderr!.on('data', (bytes: Buffer) => {
+      this.#lastWords = (this.#lastWords + bytes.toString('latin1')).slice(-LAST_WORDS)
     })
     // Its end is told by `close`; what it does not read any more is lost with it.
-    child.stdin!.on('error', () => {})
+    for (const stream of [child.stdin!, child.stdout!, child.stderr!]) stream.on('error', () => {})
+    child.once('exit', () => setTimeout(() => this.#letGo(), LINGER_MS).unref())
     child.once('close', (code, signal) => {
       const how = signal === null ? `ended with code ${code}` : `was ended by ${signal}`
-      this.#end(`the command ${how}${this.#lastWords === '' ? '' : `: ${this.#lastWords}`}`)
+      const words = this.#lastWords.trim()
+      this.#end(`the command ${how}${words === '' ? '' : `: ${words}`}`)
       this.#gone.resolve()
     })
   }
@@ -92,7 +93,6 @@ class CommandTransport implements Transport {
 
   /** A server ends with its input; one that does not is told to, then made to. */
   async close(): Promise<void> {
-    this.#end('closed')
     this.resumeReading()
     this.#child.stdin!.end()
     const timers = [
@@ -109,6 +109,11 @@ class CommandTransport implements Transport {
     } catch {
       // It has ended.
     }
+  }
+
+  #letGo(): void {
+    this.#child.stdout!.destroy()
+    this.#child.stderr!.destroy()
   }
 
   #end(reason: string): void {

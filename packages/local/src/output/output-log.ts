@@ -2,6 +2,7 @@ import type { OutputStream, ProcessExit } from '@waldo/protocol'
 import { LogCursor } from './log-cursor.ts'
 import type { LogStore, StoredLog } from './log-store.ts'
 import { Pacing } from './pacing.ts'
+import { ReaderHold } from './reader-hold.ts'
 import { Segment } from './segment.ts'
 import type { SpillFile } from './spill-file.ts'
 
@@ -48,6 +49,7 @@ export class OutputLog implements StoredLog {
   readonly #store: LogStore
   readonly #defaultStream: OutputStream
   readonly #pacing: Pacing
+  readonly #hold: ReaderHold | undefined
   readonly #listeners = new Set<() => void>()
   readonly #followers = new Set<LogCursor>()
   /** Oldest first; the last one is open. No two dropped ones are neighbours: they become one. */
@@ -69,8 +71,10 @@ export class OutputLog implements StoredLog {
   #exit: (ProcessExit & { seq: number }) | undefined
   #closedSeq: number | undefined
 
-  constructor(store: LogStore, defaultStream: OutputStream) {
+  /** `waits`: whether the producer waits for its reader rather than lose anything. */
+  constructor(store: LogStore, defaultStream: OutputStream, { waits = false } = {}) {
     this.#store = store
+    this.#hold = waits ? new ReaderHold() : undefined
     this.#defaultStream = defaultStream
     this.#pacing = new Pacing(store.options.patienceMs)
     this.#segments.push(this.#openSegment())
@@ -132,6 +136,7 @@ export class OutputLog implements StoredLog {
 
   markExited(exit: ProcessExit): void {
     if (this.#exit) return
+    this.#hold?.release()
     this.#exit = { ...exit, seq: this.#nextSeq }
     this.#tail()
     this.#add('exited', NO_DATA)
@@ -155,6 +160,8 @@ export class OutputLog implements StoredLog {
       this.#pauseOwed = false
       return Bun.sleep(DROPPING_PAUSE_MS)
     }
+    const held = this.#hold?.hold(this.#outputBytes)
+    if (held) return held
     const { hot, unwritten } = this.#limits()
     if (this.#writing.size > 0 && this.#resident.length > hot + unwritten) {
       return Promise.race(this.#writing.values())
@@ -164,6 +171,13 @@ export class OutputLog implements StoredLog {
 
   cursor(afterSeq: number, byteOffset?: number): LogCursor {
     return new LogCursor(this, afterSeq, byteOffset)
+  }
+
+  /** Somebody has read everything up to and with this event. */
+  confirmRead(seq: number): void {
+    if (!this.#hold || seq < 1) return
+    const bytes = seq + 1 >= this.#nextSeq ? this.#outputBytes : this.segmentOf(seq + 1).startByte
+    this.#hold.read(bytes, this.#outputBytes)
   }
 
   /** Lets the cursor set the pace of the producer, within its patience. */
@@ -251,6 +265,7 @@ export class OutputLog implements StoredLog {
     if (this.#discarded) return
     this.#discarded = true
     this.#pacing.release()
+    this.#hold?.release()
     this.#store.remove(this)
     this.#store.countMemory(-this.#countedMemory)
     this.#store.countDisk(-this.#diskBytes)

@@ -14,6 +14,8 @@ export interface StartOptions extends Omit<SpawnOptions, 'env'> {
   readonly environment: EnvironmentRequest
   /** The size of its terminal; undefined: pipes. */
   readonly terminal: TerminalSize | undefined
+  /** Whether it waits for its reader rather than have output dropped. */
+  readonly waitsForReader: boolean
 }
 
 export interface Guard {
@@ -38,11 +40,11 @@ export class ProcessHost {
   }
 
   /** Throws an `ExecError` if there is no process in the end. */
-  start({ terminal, environment, ...rest }: StartOptions, owner: object): LocalProcess {
+  start({ terminal, environment, waitsForReader, ...rest }: StartOptions, owner: object): LocalProcess {
     this.#machinery ??= createMachinery(this.#alone)
     const { limit, tree } = this.#machinery
     const request = { ...rest, env: childEnvironment(environment, process.env) }
-    const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout')
+    const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout', { waits: waitsForReader })
     try {
       const spawned = terminal
         ? spawnOnTerminal({ ...request, size: terminal }, log, limit)

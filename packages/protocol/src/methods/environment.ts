@@ -12,6 +12,8 @@ export interface Capabilities {
   sessionEnd?: boolean
   /** `push: false` at the start of a process. */
   processPull?: boolean
+  /** `whenFull: wait` at the start of a process. */
+  processWait?: boolean
   processStartToken?: boolean
   /** `environmentInfo` says how long a session is kept. */
   sessionRetention?: boolean

@@ -52,6 +52,8 @@ export const processStartParams = object({
   startToken: optional(string),
   /** Extension `processPull`: false if the client will read what happens, and nothing is to be sent by itself. */
   push: withDefault(boolean, true),
+  /** Extension `processWait`: past what is kept, the process waits until the client has read, and nothing is dropped. */
+  whenFull: withDefault(oneOf('drop', 'wait'), 'drop'),
 })
 export type ProcessStartParams = Decoded<typeof processStartParams>
 
