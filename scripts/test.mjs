@@ -53,8 +53,9 @@ const testsIn = (directory, options) =>
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => `${directory}/${file}`)
 const portable = [
-  ...['protocol', 'rpc', 'environment'].flatMap((name) => testsIn(`packages/${name}/src`)),
-  ...testsIn('packages/client/src', { recursive: true }),
+  ...['protocol', 'rpc', 'environment', 'client'].flatMap((name) =>
+    testsIn(`packages/${name}/src`, { recursive: true }),
+  ),
   ...testsIn('tests/environments'),
 ]
 check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${built}`, '--root=.', ...portable])

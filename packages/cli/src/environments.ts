@@ -11,7 +11,6 @@ const ADDRESS_LIKE = /^[^\s/]+:\d+$/
 /** One that somebody has named, or the default. */
 export interface ChosenEnvironment {
   readonly environment: Environment
-  readonly isLocal: boolean
   /** What a path means there: an absolute one, one that starts at `~`, or one relative to where commands start. */
   path(text: string): Promise<PathUri>
 }
@@ -40,18 +39,17 @@ export class Environments implements AsyncDisposable {
 
   /** Whatever is configured. */
   get thisMachine(): ChosenEnvironment {
-    return chosen(this.#manager.internal, true, process.cwd())
+    return chosen(this.#manager.internal, process.cwd())
   }
 
   /** By id or by URL; the default if nothing is said. */
   choose(name: string | undefined): ChosenEnvironment {
-    if (name !== undefined && URL_LIKE.test(name)) return chosen(this.#connect(name), false, undefined)
+    if (name !== undefined && URL_LIKE.test(name)) return chosen(this.#connect(name), undefined)
     const id = name ?? this.#manager.defaultId
     const environment = id === undefined ? undefined : this.#manager.get(id)
     if (environment) {
-      const isLocal = id === 'local'
       const cwd = this.snapshot.environments.find((configured) => configured.id === id)?.cwd
-      return chosen(environment, isLocal, isLocal ? process.cwd() : cwd)
+      return chosen(environment, id === 'local' ? process.cwd() : cwd)
     }
     if (id === undefined) throw new UsageError('no environment is the default', `say which: ${this.ids.join(', ')}`)
     const hint = ADDRESS_LIKE.test(id) ? `a URL works too: ws://${id}` : `waldo env add ${id} URL makes it known`
@@ -74,10 +72,9 @@ export class Environments implements AsyncDisposable {
   }
 }
 
-function chosen(environment: Environment, isLocal: boolean, cwd: string | undefined): ChosenEnvironment {
+function chosen(environment: Environment, cwd: string | undefined): ChosenEnvironment {
   return {
     environment,
-    isLocal,
     async path(text) {
       const { cwd: executorCwd, userHomeDir } = await environment.info()
       const [home, below = ''] = /^~(?:\/+(.*))?$/s.exec(text) ?? []

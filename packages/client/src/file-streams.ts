@@ -33,6 +33,7 @@ export function readStream(session: ExecSession, target: Target, options: CallOp
       },
       async cancel(reason) {
         waiting.abort(reason)
+        waiting.release()
         await blocks.return(undefined)
       },
     },

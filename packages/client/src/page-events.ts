@@ -17,11 +17,12 @@ export function* eventsOfPage(
     exited = true
     return { type: 'exited', seq, exitCode: page.exitCode ?? -1, sandboxDenied: page.sandboxDenied }
   }
-  for (const { seq, stream, chunk } of page.chunks) {
+  for (const { seq, stream, chunk, droppedBytes } of page.chunks) {
     if (seq === last + 2 && !exited) yield exit(++last)
     if (seq !== last + 1) throw new Error(`events ${last + 1} to ${seq - 1} are no longer kept`)
     last = seq
-    yield { type: 'output', seq, stream, data: decodeBase64(chunk) }
+    const event = { type: 'output', seq, stream, data: decodeBase64(chunk) } as const
+    yield droppedBytes === undefined ? event : { ...event, droppedBytes }
   }
   // What a page with more to come says of the process is how it is now, not how it was at its last chunk.
   const end = page.nextSeq - 1

@@ -61,8 +61,12 @@ export class RemoteFileSystem implements FileSystem {
     return readStream(this.#session, this.#at(path, options), options)
   }
 
-  writeStream(path: EnvironmentPath, options: FileOptions = {}): WritableStream<Uint8Array> {
-    return writeStream(this.#session, this.#at(path, options), options)
+  writeStream(
+    path: EnvironmentPath,
+    { mode, ...options }: FileOptions & { mode?: number } = {},
+  ): WritableStream<Uint8Array> {
+    const createMode = mode === undefined ? {} : { createMode: mode & 0o777 }
+    return writeStream(this.#session, { ...this.#at(path, options), ...createMode }, options)
   }
 
   async append(path: EnvironmentPath, data: string | Uint8Array, options: FollowOptions = {}): Promise<void> {
@@ -71,7 +75,9 @@ export class RemoteFileSystem implements FileSystem {
   }
 
   async metadata(path: EnvironmentPath, options: FollowOptions = {}): Promise<FsMetadata> {
-    return await this.#call('fs/getMetadata', this.#at(path, options), options)
+    const { info } = await this.#session.live(options)
+    const withMode = info.capabilities?.fsSetMode ? { withMode: true } : {}
+    return await this.#call('fs/getMetadata', { ...this.#at(path, options), ...withMode }, options)
   }
 
   async exists(path: EnvironmentPath, options: FollowOptions = {}): Promise<boolean> {

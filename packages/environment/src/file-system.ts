@@ -44,9 +44,10 @@ export interface FileSystem {
   writeFile(path: EnvironmentPath, data: string | Uint8Array, options?: FollowOptions): Promise<void>
   /** Files of any size, as fast as they are read. */
   readStream(path: EnvironmentPath, options?: FileOptions): ReadableStream<Uint8Array>
-  /** Takes effect when it is closed; aborted, it leaves the old content. */
-  writeStream(path: EnvironmentPath, options?: FileOptions): WritableStream<Uint8Array>
+  /** Takes effect when it is closed; aborted, it leaves the old content. `mode` is for a file that is not there yet. */
+  writeStream(path: EnvironmentPath, options?: FileOptions & { readonly mode?: number }): WritableStream<Uint8Array>
   append(path: EnvironmentPath, data: string | Uint8Array, options?: FollowOptions): Promise<void>
+  /** With the permission bits, if the executor tells them. */
   metadata(path: EnvironmentPath, options?: FollowOptions): Promise<FsMetadata>
   /** Whether there is something, without an error if not. */
   exists(path: EnvironmentPath, options?: FollowOptions): Promise<boolean>

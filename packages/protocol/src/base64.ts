@@ -24,8 +24,12 @@ function fromBase64(text: string): Uint8Array | undefined {
   const decoders = globalThis as unknown as Decoders
   try {
     if (decoders.Uint8Array.fromBase64) return decoders.Uint8Array.fromBase64(text, { lastChunkHandling: 'strict' })
-    if (/[-_\s]/.test(text)) return undefined
-    if (decoders.Buffer) return decoders.Buffer.from(text, 'base64')
+    // Buffer takes the other alphabet, too. That it skips white space shows in the length.
+    if (text.includes('-') || text.includes('_')) return undefined
+    if (decoders.Buffer) {
+      const { buffer, byteOffset, length } = decoders.Buffer.from(text, 'base64')
+      return new Uint8Array(buffer, byteOffset, length)
+    }
     return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
   } catch {
     return undefined // Which character it was does not matter.

@@ -25,7 +25,7 @@ SOURCE and TARGET are a path of this machine, ENV:path, [URL]:path, or - for sta
 A file of this machine whose name looks like ENV:path is written ./ENV:path.
 
 If TARGET is a directory, the copy goes into it. A file is there as a whole or not at all: until all of
-it has arrived, the target is what it was. Modes are kept when copying from this machine. Links are
+it has arrived, the target is what it was. Modes are kept, where executors tell them. Links are
 followed.
 
 Options:

@@ -1,5 +1,4 @@
-import { stat } from 'node:fs/promises'
-import { toPosixPath } from '@waldo/protocol'
+import { ExecError } from '@waldo/environment'
 import { explain } from '../explain.ts'
 import { type CopyPlace, show } from './copy-place.ts'
 import type { Progress } from './progress.ts'
@@ -11,10 +10,11 @@ export interface CopyOptions {
 
 /** One file, whole or not at all. */
 export async function copyFile(from: CopyPlace, to: CopyPlace, options: CopyOptions): Promise<void> {
-  await pump(readFrom(from, options), writeTo(to, options), options).catch((error) => {
+  const mode = await modeOf(from, options)
+  await pump(readFrom(from, options), writeTo(to, options, mode), options).catch((error) => {
     throw explain(error, `${show(from)} → ${show(to)}`)
   })
-  await copyMode(from, to, options)
+  await setMode(to, mode, options)
   options.progress.fileDone()
 }
 
@@ -22,8 +22,13 @@ export function readFrom({ chosen, path }: CopyPlace, { signal }: CopyOptions): 
   return chosen.environment.files.readStream(path, { signal })
 }
 
-export function writeTo({ chosen, path }: CopyPlace, { signal }: CopyOptions): WritableStream<Uint8Array> {
-  return chosen.environment.files.writeStream(path, { signal })
+/** With a mode, nobody gets to see it meanwhile who is not to see it in the end. */
+export function writeTo(
+  { chosen, path }: CopyPlace,
+  { signal }: CopyOptions,
+  mode?: number,
+): WritableStream<Uint8Array> {
+  return chosen.environment.files.writeStream(path, { signal, ...(mode !== undefined && { mode }) })
 }
 
 /** As fast as it is taken. If either side fails, the other is told, and leaves what was there before. */
@@ -41,16 +46,21 @@ export async function pump(
   await source.pipeThrough(counter).pipeTo(target, { signal })
 }
 
-/** Executors do not tell modes: what comes from one gets what is usual where it goes. */
-export async function copyMode(from: CopyPlace, to: CopyPlace, { signal }: CopyOptions): Promise<void> {
-  if (!from.chosen.isLocal) return
+/** Undefined if the executor does not tell: then the copy gets what is usual where it goes. */
+export async function modeOf({ chosen, path }: CopyPlace, { signal }: CopyOptions): Promise<number | undefined> {
+  try {
+    return (await chosen.environment.files.metadata(path, { signal })).mode
+  } catch (error) {
+    if (ExecError.is(error, 'FILE_NOT_FOUND')) return undefined // Whoever reads it will say so.
+    throw error
+  }
+}
+
+export async function setMode(to: CopyPlace, mode: number | undefined, { signal }: CopyOptions): Promise<void> {
   const { environment } = to.chosen
   const { capabilities } = await environment.info({ signal })
-  if (!capabilities?.fsSetMode) return
-  // Gone meanwhile: the copy is what is left of it.
-  const found = await stat(toPosixPath(from.path) as string).catch(() => undefined)
-  if (!found) return
-  await environment.files.setMode(to.path, found.mode & 0o777, { signal }).catch((error) => {
+  if (mode === undefined || !capabilities?.fsSetMode) return
+  await environment.files.setMode(to.path, mode & 0o777, { signal }).catch((error) => {
     throw explain(error, `the mode of ${show(to)}`)
   })
 }

@@ -1,7 +1,7 @@
 import { containsPath, limits } from '@waldo/protocol'
 import { explain } from '../explain.ts'
 import { UsageError } from '../usage-error.ts'
-import { type CopyOptions, copyFile, copyMode } from './copy-file.ts'
+import { type CopyOptions, copyFile, modeOf, setMode } from './copy-file.ts'
 import { type CopyPlace, show } from './copy-place.ts'
 import { sameNameIn } from './path-names.ts'
 
@@ -30,7 +30,9 @@ export async function copyTree(from: CopyPlace, to: CopyPlace, options: CopyOpti
     await eachOf(files, ([source, target]) => copyFile(source, target, options))
   }
   // Last and from the bottom up: nothing can be put into a directory that must not be written.
-  for (const directory of directories.reverse()) await copyMode(directory.from, directory.to, options)
+  for (const directory of directories.reverse()) {
+    await setMode(directory.to, await modeOf(directory.from, options), options)
+  }
   return skipped
 }
 
