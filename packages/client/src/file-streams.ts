@@ -1,9 +1,9 @@
 import { type CallOptions, ExecError } from '@waldo/environment'
 import { decodeBase64, type FsMetadata, type FsReadBlockResult, limits, type PathUri } from '@waldo/protocol'
+import { byteStream } from './byte-stream.ts'
 import { encodeBase64 } from './encode-base64.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { LiveConnection } from './live-connection.ts'
-import { linked } from './sleep.ts'
 
 /** Blocks that are asked for before the first of them has come. */
 const AHEAD = 4
@@ -16,29 +16,7 @@ interface Target {
 
 /** A file, block by block, as fast as it is read. After a cut it goes on, unless the file has changed meanwhile. */
 export function readStream(session: ExecSession, target: Target, options: CallOptions): ReadableStream<Uint8Array> {
-  // The generator cannot be ended while it waits for a block; its waiting can.
-  const waiting = linked(options.signal)
-  const blocks = readBlocks(session, target, waiting.signal)
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          const { done, value } = await blocks.next()
-          if (!done) return controller.enqueue(value)
-          controller.close()
-        } catch (error) {
-          controller.error(error)
-        }
-        waiting.release()
-      },
-      async cancel(reason) {
-        waiting.abort(reason)
-        waiting.release()
-        await blocks.return(undefined)
-      },
-    },
-    { highWaterMark: 0 },
-  )
+  return byteStream((signal) => readBlocks(session, target, signal), options.signal)
 }
 
 async function* readBlocks(session: ExecSession, target: Target, signal: AbortSignal) {

@@ -6,11 +6,12 @@ import {
   type ProcessEvent,
   type ProcessResult,
 } from '@waldo/environment'
-import type { Capabilities, ProcessListResult, ProcessWriteResult, TerminalSize } from '@waldo/protocol'
+import type { Capabilities, OutputStream, ProcessListResult, ProcessWriteResult, TerminalSize } from '@waldo/protocol'
+import { byteStream } from './byte-stream.ts'
 import { encodeBase64 } from './encode-base64.ts'
 import type { EventSource } from './event-source.ts'
 import type { SessionCallOptions } from './exec-session.ts'
-import { abortable, linked } from './sleep.ts'
+import { abortable } from './sleep.ts'
 
 const WRITE_BYTES = 256 * 1024
 const TEXT_BYTES = 1024 * 1024
@@ -46,34 +47,7 @@ export class RemoteProcess implements Process {
   }
 
   output({ stream, ...options }: OutputOptions = {}): ReadableStream<Uint8Array> {
-    // The generator cannot be ended while it waits for an event; its waiting can.
-    const waiting = linked(options.signal)
-    const events = this.events({ ...options, signal: waiting.signal })[Symbol.asyncIterator]()
-    return new ReadableStream<Uint8Array>(
-      {
-        async pull(controller) {
-          try {
-            for (;;) {
-              const { done, value } = await events.next()
-              if (done) break
-              if (value.type !== 'output' || value.data.length === 0) continue
-              if (stream === undefined || value.stream === stream) return controller.enqueue(value.data)
-            }
-            controller.close()
-          } catch (error) {
-            controller.error(error)
-          }
-          waiting.release()
-        },
-        async cancel(reason) {
-          waiting.abort(reason)
-          waiting.release()
-          await events.return?.()
-        },
-      },
-      // What is not read stays where it is.
-      { highWaterMark: 0 },
-    )
+    return byteStream((signal) => outputOf(this.events({ ...options, signal }), stream), options.signal)
   }
 
   async text({
@@ -181,6 +155,16 @@ export class RemoteProcess implements Process {
 
   #call(method: string, params: object, options: SessionCallOptions): Promise<unknown> {
     return this.#options.call(method, { processId: this.id, ...params }, options)
+  }
+}
+
+async function* outputOf(
+  events: AsyncIterable<ProcessEvent>,
+  stream: OutputStream | undefined,
+): AsyncGenerator<Uint8Array, void> {
+  for await (const event of events) {
+    if (event.type !== 'output' || event.data.length === 0) continue
+    if (stream === undefined || event.stream === stream) yield event.data
   }
 }
 
