@@ -187,7 +187,7 @@ export class OutputLog implements StoredLog {
 
   unfollow(cursor: LogCursor): void {
     this.#followers.delete(cursor)
-    this.#pacing.progress(this.#lag())
+    this.#progress()
   }
 
   /** Called after every change, before anything else happens. Returns how to stop listening. */
@@ -230,7 +230,7 @@ export class OutputLog implements StoredLog {
   /** A cursor has passed the event: it will not change any more, and a producer may have waited for it. */
   shown(seq: number, cursor: LogCursor): void {
     if (seq > this.#shownSeq) this.#shownSeq = seq
-    if (this.#followers.has(cursor)) this.#pacing.progress(this.#lag())
+    if (this.#followers.has(cursor)) this.#progress()
   }
 
   dropOldestOnDisk(): boolean {
@@ -407,6 +407,11 @@ export class OutputLog implements StoredLog {
       else high = middle - 1
     }
     return low
+  }
+
+  #progress(): void {
+    const lag = this.#lag()
+    this.#pacing.progress(lag, this.#outputBytes - lag)
   }
 
   #lag(): number {
