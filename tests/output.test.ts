@@ -233,14 +233,14 @@ describe('a process that waits for its reader', () => {
   test('can be ended though nobody reads', async () => {
     await using server = await startServer()
     await using client = await RawClient.connect(server.url)
-    for (const tty of [false, true]) {
-      const id = await client.start(['cat', '/dev/zero'], { push: false, whenFull: 'wait', tty })
-      await Bun.sleep(1000)
-      await client.call('process/terminate', { processId: id })
-      const end = { processId: id, afterSeq: Number.MAX_SAFE_INTEGER, maxBytes: 1, waitMs: 10_000 }
-      assert.equal((await client.call('process/read', end)).closed, true)
+    const id = await client.start(['cat', '/dev/zero'], { push: false, whenFull: 'wait' })
+    await Bun.sleep(1000)
+    await client.call('process/terminate', { processId: id })
+    const end = { processId: id, afterSeq: Number.MAX_SAFE_INTEGER, maxBytes: 1, waitMs: 10_000 }
+    assert.equal((await client.call('process/read', end)).closed, true)
+    const params = { processId: 'x', argv: ['true'], cwd: 'file:///', env: {}, whenFull: 'wait' }
+    for (const more of [{ tty: false }, { tty: true, push: false }]) {
+      assert.equal((await client.failure('process/start', { ...params, ...more })).code, -32602)
     }
-    const params = { processId: 'x', argv: ['true'], cwd: 'file:///', env: {}, tty: false, whenFull: 'wait' }
-    assert.equal((await client.failure('process/start', params)).code, -32602)
   })
 })

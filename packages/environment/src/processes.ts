@@ -14,7 +14,7 @@ export interface StartOptions extends CallOptions {
   readonly tty?: boolean | TerminalSize | undefined
   /**
    * What happens when more is said than the executor keeps and nobody reads. `drop`: the oldest goes, and how much it was
-   * is told. `wait`: the process waits for its reader, as with a pipe; somebody has to read.
+   * is told. `wait`: the process waits for its reader, as with a pipe; somebody has to read. A terminal cannot wait.
    */
   readonly whenFull?: 'drop' | 'wait' | undefined
   /** Whether there is something to write to. Otherwise the input is empty. A terminal always has one. */

@@ -13,7 +13,6 @@ const everywhere = {
   close: { args: [i32], returns: i32 },
   dup: { args: [i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
-  tcflow: { args: [i32, i32], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
   getrlimit: { args: [i32, pointer], returns: i32 },
   setrlimit: { args: [i32, pointer], returns: i32 },
@@ -43,8 +42,6 @@ const WNOHANG = 1
 const LOCK_EX_NB = 2 | 4
 const PR_SET_CHILD_SUBREAPER = 36
 const RLIMIT_NOFILE = isLinux ? 7 : 8
-const TCOOFF = isLinux ? 0 : 1
-const TCOON = isLinux ? 1 : 2
 
 const pair = new Int32Array(2)
 const memoryFileName = Buffer.from('waldo\0')
@@ -95,11 +92,6 @@ export function becomeSubreaper(): boolean {
 /** True if `pid` is no child of ours any more, because it has ended (and is now reaped) or never was one. */
 export function reap(pid: number): boolean {
   return library().common.waitpid(pid, null, WNOHANG) !== 0
-}
-
-/** Makes whoever writes to the terminal wait, or lets them go on. */
-export function setTerminalOutput(fd: number, on: boolean): void {
-  library().common.tcflow(fd, on ? TCOON : TCOOFF)
 }
 
 export interface Limit {

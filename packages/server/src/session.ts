@@ -201,6 +201,7 @@ function refuseUnenforceable(params: Params<'process/start'>): void {
   if (params.size && !params.tty) throw invalid('size needs tty: true')
   // Who is sent everything does not say how far it has read.
   if (params.whenFull === 'wait' && params.push) throw invalid('whenFull: wait needs push: false')
+  if (params.whenFull === 'wait' && params.tty) throw invalid('whenFull: wait needs pipes: a terminal cannot wait')
   const scope = params.shellSnapshot && Buffer.byteLength(params.shellSnapshot.scopeId)
   if (scope !== undefined && (scope === 0 || scope > limits.shellSnapshotScopeBytes)) {
     throw invalid('shell snapshot scope must be non-empty and at most 256 bytes')

@@ -211,6 +211,10 @@ export class RawClient implements AsyncDisposable {
     this.#socket.pause()
   }
 
+  resumeReading(): void {
+    this.#socket.resume()
+  }
+
   /** Cuts the connection without a word. */
   drop(): void {
     this.#socket.terminate()

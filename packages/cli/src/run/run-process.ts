@@ -71,7 +71,7 @@ async function start(
     env: tty ? { TERM, ...env } : env,
     tty: terminal && capabilities?.processStartSize ? terminal.size : tty,
     stdin: hasInput(tty),
-    whenFull: 'wait',
+    whenFull: tty ? 'drop' : 'wait',
     signal,
   })
   if (terminal && !capabilities?.processStartSize && capabilities?.processResize) await child.resize(terminal.size)

@@ -3,7 +3,6 @@ import { runCommand } from './command.ts'
 import type { OpenFileLimit } from './open-file-limit.ts'
 import { type Ending, endingOf, type Spawned, type TerminalOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
-import { holdTerminalOutput } from './terminal-flow.ts'
 
 /** Runs a command on a terminal of its own, as the leader of a session. Throws an `ExecError`. */
 export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit: OpenFileLimit): Spawned {
@@ -16,17 +15,6 @@ export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit:
     // A terminal has no end; its reader is told by the byte 0x04.
     end: () => {},
   })
-  let holding = false
-  /** Makes those who write to the terminal wait as long as the log wants them to. */
-  const keepPace = async () => {
-    let wait = holding ? undefined : log.pressure()
-    if (!wait) return
-    holding = true
-    const letGo = holdTerminalOutput(child.pid)
-    for (; wait; wait = log.pressure()) await wait
-    letGo?.()
-    holding = false
-  }
   const child = runCommand(request, ({ cmd, options }) =>
     limit.around(() =>
       Bun.spawn(cmd, {
@@ -34,10 +22,9 @@ export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit:
         onExit: (_, code, signal) => exit.resolve(endingOf(code, signal)),
         terminal: {
           ...request.size,
-          data: (_, data) => {
-            log.append('pty', data)
-            void keepPace()
-          },
+          // It comes whether we want more or not. Stopping the terminal, as Ctrl-S does, would be a way to make it wait;
+          // but the kernel loses a line end that is being written at that moment.
+          data: (_, data) => log.append('pty', data),
           drain: () => stdin.drained(),
           // Comes after all data, when nobody holds the terminal any more.
           exit: () => drained.resolve(),
