@@ -1,6 +1,6 @@
 // Installs the dependencies, once. Whoever comes second waits for whoever came first.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,14 +17,28 @@ if (!isCurrent()) {
   try {
     if (!isCurrent()) install()
   } finally {
-    rmSync(lock, { recursive: true, force: true })
+    release()
+    process.off('exit', release)
   }
+}
+
+function release() {
+  rmSync(lock, { recursive: true, force: true })
 }
 
 function install() {
   console.error('Setting up: installing the dependencies (once)…')
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  execFileSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(npm, ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  })
+  if (status !== 0) {
+    console.error(
+      'The dependencies could not be installed: see above. Without a network there is no way; try again with one.',
+    )
+    process.exit(1)
+  }
   // Bun's package fetches nothing: its own script puts the binary in place, unless npm was told not to run scripts.
   if (spawnSync(bun, ['--version']).status !== 0) {
     execFileSync(process.execPath, ['install.js'], { cwd: join(root, 'node_modules/bun'), stdio: ['ignore', 2, 2] })
@@ -32,17 +46,44 @@ function install() {
   writeFileSync(stamp, '')
 }
 
+/** The lock holds the process id of whoever is setting up. One who was interrupted is not waited for. */
 async function acquire() {
-  for (;;) {
+  for (let told = false; ; ) {
     try {
-      mkdirSync(lock)
+      writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
+      process.once('exit', release)
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(130))
       return
     } catch (error) {
       if (error.code !== 'EEXIST') throw error
     }
-    // An installation that takes longer than this was interrupted.
-    const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0)
-    if (age > 10 * 60_000) rmSync(lock, { recursive: true, force: true })
+    const holder = Number(readIfThere(lock))
+    if (!isAlive(holder)) {
+      release()
+      continue
+    }
+    if (!told) console.error(`Waiting for another set-up to finish (process ${holder})…`)
+    told = true
     await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+}
+
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+function isAlive(pid) {
+  // Whoever has just made the file has not written to it yet.
+  if (!Number.isInteger(pid)) return false
+  if (pid === 0) return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? 0) < 5000
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
   }
 }

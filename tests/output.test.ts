@@ -244,3 +244,21 @@ describe('a process that waits for its reader', () => {
     }
   })
 })
+
+describe('a terminal whose reader stalls now and then', () => {
+  test('loses nothing', async () => {
+    await using server = await startServer()
+    const lines = 200_000
+    const expected = Array.from({ length: lines }, (_, index) => `${index + 1}\r\n`).join('')
+    for (let round = 0; round < 3; round++) {
+      await using client = await RawClient.connect(server.url)
+      const id = await client.start(['seq', `${lines}`], { tty: true })
+      const stalling = setInterval(() => {
+        client.pauseReading()
+        setTimeout(() => client.resumeReading(), 30)
+      }, 80)
+      await client.untilClosed(id).finally(() => clearInterval(stalling))
+      assert.equal(client.observed(id).pty === expected, true)
+    }
+  })
+})

@@ -1,4 +1,4 @@
-import { ExecError } from '@waldo/environment'
+import { ExecError, protectsToken, TOKEN_UNPROTECTED } from '@waldo/environment'
 
 /** Where a server is, checked. */
 export type ServerUrl =
@@ -14,14 +14,8 @@ export function parseServerUrl(text: string, hasToken: boolean): ServerUrl {
   }
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !['ws:', 'wss:'].includes(url.protocol)) throw invalid(text, 'must use ws://, wss:// or unix://')
-  if (hasToken && url.protocol === 'ws:' && !isLoopback(url.hostname)) {
-    throw invalid(text, 'would send the token unprotected: use wss://, or a loopback address')
-  }
+  if (hasToken && !protectsToken(text)) throw invalid(text, TOKEN_UNPROTECTED)
   return { kind: 'socket', url }
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
 
 function invalid(url: string, why: string): ExecError {

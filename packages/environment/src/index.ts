@@ -24,7 +24,9 @@ export type {
 export {
   type CommandTransport,
   type EnvironmentTransport,
+  protectsToken,
   type RemoteTransport,
+  TOKEN_UNPROTECTED,
   transportFromUrl,
   type UrlTransport,
 } from './manager/environment-transport.ts'

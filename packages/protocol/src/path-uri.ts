@@ -21,7 +21,9 @@ export const pathUri: Schema<PathUri> = (value) => {
     url = new URL(text)
   } catch (cause) {
     throw new DecodeError(
-      /^[a-z][a-z0-9+.-]*:/i.test(text) ? `invalid URI: ${quote(text)}` : 'invalid URI: relative URL without a base',
+      /^[a-z][a-z0-9+.-]*:/i.test(text)
+        ? `invalid URI: ${quote(text)}`
+        : 'invalid URI: relative URL without a base; a path is written file:///absolute/path',
       { cause },
     )
   }

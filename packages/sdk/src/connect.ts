@@ -1,3 +1,4 @@
+import { parseServerUrl } from '@waldo/client'
 import type { CommandTransport, Environment, RuntimePaths, UrlTransport } from '@waldo/environment'
 import { environmentFactory } from './environment-factory.ts'
 
@@ -15,8 +16,12 @@ export interface EnvironmentSettings {
 
 /** An executor somewhere. Nothing is opened before it is used. */
 export function connect(target: ConnectTarget, { id = 'remote', cwd }: EnvironmentSettings = {}): Environment {
-  if (typeof target === 'string') return environmentFactory.create(id, { kind: 'url', url: target }, { cwd })
-  if ('url' in target) return environmentFactory.create(id, { kind: 'url', ...target }, { cwd })
+  if (typeof target === 'string') return connect({ url: target }, { id, cwd })
+  if ('url' in target) {
+    // Whoever wrote it wants to know now what is wrong with it.
+    parseServerUrl(target.url, target.token !== undefined || target.tokenFile !== undefined)
+    return environmentFactory.create(id, { kind: 'url', ...target }, { cwd })
+  }
   const command = { args: [], env: {}, ...target, kind: 'command' as const }
   return environmentFactory.create(id, command, { cwd })
 }

@@ -211,10 +211,19 @@ function checkExposure({ listen, authenticate, insecure }: ServeOptions): void {
   }
 }
 
+/** What the system's codes mean to whoever started the server. */
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'somebody else is listening there already',
+  EADDRNOTAVAIL: 'it is not an address of this machine',
+  EACCES: 'permission denied',
+  ENOENT: 'the directory does not exist',
+}
+
 function attempt<T>(where: string, listen: () => T): T {
   try {
     return listen()
   } catch (cause) {
-    throw new ListenError(`cannot listen on ${where}: ${(cause as Error).message}`, { cause })
+    const { code = '', message } = cause as NodeJS.ErrnoException
+    throw new ListenError(`cannot listen on ${where}: ${REASONS[code] ?? message}`, { cause })
   }
 }

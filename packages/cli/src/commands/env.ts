@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { protectsToken, TOKEN_UNPROTECTED } from '@waldo/environment'
 import { checkEnvironments } from '../env/check-environments.ts'
 import { addEnvironment, removeEnvironment } from '../env/edit-environments.ts'
 import { changeEnvironments, environmentsPath } from '../env/environments-file.ts'
@@ -95,6 +96,9 @@ async function add(args: string[]): Promise<number> {
   const program = rest?.map((word, index) => (index === 0 && word.includes('/') ? resolve(word) : word))
   const tokenFile = flags['token-file'] === undefined ? undefined : resolve(flags['token-file'])
   if (program && tokenFile !== undefined) throw new UsageError('--token-file is for a URL, not for a program', HINT)
+  if (url !== undefined && tokenFile !== undefined && !protectsToken(url)) {
+    throw new UsageError(`${url} ${TOKEN_UNPROTECTED}`, HINT)
+  }
   const cwd = program && flags.cwd !== undefined ? resolve(flags.cwd) : flags.cwd
   const isDefault = flags.default ?? false
   await changeEnvironments((file) => addEnvironment(file, { id: id!, url, tokenFile, program, cwd }, isDefault))

@@ -32,9 +32,10 @@ Options:
   --json                   Print what happens, an object a line: output (data in base64), exited, closed
   -h, --help               Show this help
 
-Input, output, Ctrl-C, SIGTERM and SIGHUP are passed on; a second Ctrl-C within two seconds ends the
-command. What it has left running ends with it. If the connection is cut the command runs on, and we
-come back to it for as long as the executor keeps it.
+Output, Ctrl-C, SIGTERM and SIGHUP are passed on, and input that comes from a file or a pipe; what
+is typed is passed on with -t only. A second Ctrl-C within two seconds ends the command. What it has
+left running ends with it. If the connection is cut the command runs on, and we come back to it for
+as long as the executor keeps it.
 
 Exit code: the command's own, 128+N if signal N ended it, and
   124  its time was up

@@ -12,8 +12,9 @@ export interface SocketOptions {
 
 /** Connects to a server over TCP or a unix socket. Nothing is opened before it is called. */
 export function connectToServer({ url, token }: SocketOptions): Connect {
-  const target = parseServerUrl(url, token !== undefined)
   return async (events, signal) => {
+    // Now: an environment that nobody uses may be as wrong as it likes.
+    const target = parseServerUrl(url, token !== undefined)
     const secret = typeof token === 'function' ? await token() : token
     // A line break in it would begin another header.
     if (secret !== undefined && !/^[\x21-\x7e]+$/.test(secret)) throw new Error('the token is not printable ASCII')

@@ -58,6 +58,15 @@ export function environmentUrl(text: string): string {
   return url
 }
 
+/** A token is only for who is meant to have it: over TLS, or on this machine. */
+export function protectsToken(url: string): boolean {
+  if (!/^ws:/i.test(url) || !URL.canParse(url)) return true
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname)
+}
+
+export const TOKEN_UNPROTECTED = 'would send the token unprotected: use wss://, or a loopback address'
+
 export function checkProgram(id: string, program: string): void {
   if (program.trim() === '') throw invalid(`environment \`${id}\` program cannot be empty`)
 }

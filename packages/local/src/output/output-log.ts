@@ -19,8 +19,12 @@ const USUAL = {
 }
 /** The same when all processes together use more memory than they should. */
 const TIGHT = { hot: 0, writes: 1, unwritten: 1 }
-/** What a producer has sent before it heard that it must wait is not more than this; beyond it output is dropped. */
+/**
+ * What a producer that can wait has sent before it heard that it must is not more than this. A terminal cannot: beyond
+ * this, and beyond less when memory is tight, its output goes to disk while everybody waits.
+ */
 const MOST_SEGMENTS = 32
+const MOST_SEGMENTS_TIGHT = 4
 /** A process that writes past its quota faster than anybody reads is slowed down to one segment in this time. */
 const DROPPING_PAUSE_MS = 4
 
@@ -340,9 +344,7 @@ export class OutputLog implements StoredLog {
       const encoded = segment.encode()
       const slot = await this.#spill.write(encoded)
       if (this.#discarded) return
-      stored.disk = { slot, size: encoded.length }
-      this.#diskBytes += encoded.length
-      this.#store.countDisk(encoded.length)
+      this.#isOnDisk(stored, slot, encoded.length)
     } catch (error) {
       if (this.#discarded) return
       if (!stored.dropped) this.#drop(stored)
@@ -361,7 +363,29 @@ export class OutputLog implements StoredLog {
       this.#pauseOwed = true
       this.#drop(oldest)
     }
-    if (this.#resident.length > MOST_SEGMENTS) this.#drop(this.#resident[0]!)
+    const most = this.#store.memoryIsTight ? MOST_SEGMENTS_TIGHT : MOST_SEGMENTS
+    while (this.#resident.length > most) this.#writeNow(this.#resident.shift()!)
+  }
+
+  #writeNow(stored: StoredSegment): void {
+    const segment = stored.memory!
+    try {
+      this.#spill ??= this.#store.createSpillFile()
+      const encoded = segment.encode()
+      this.#isOnDisk(stored, this.#spill.writeNow(encoded), encoded.length)
+    } catch (error) {
+      this.#drop(stored)
+      this.#store.reportLoss(error)
+    }
+    stored.memory = undefined
+    this.#store.giveBuffer(segment.recycle())
+    this.#countMemory()
+  }
+
+  #isOnDisk(stored: StoredSegment, slot: number, size: number): void {
+    stored.disk = { slot, size }
+    this.#diskBytes += size
+    this.#store.countDisk(size)
   }
 
   #drop(stored: StoredSegment, diskIsFull = false): void {

@@ -1,4 +1,4 @@
-import { close, constants, open, read, unlink, write } from 'node:fs'
+import { close, closeSync, constants, open, openSync, read, unlink, write, writeSync } from 'node:fs'
 import { punchHole } from '../libc.ts'
 
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW
@@ -30,6 +30,26 @@ export class SpillFile {
           done += await writeAt(fd, data.subarray(done), slot * this.#slotBytes + done)
         }
       })
+    } catch (error) {
+      this.#free.push(slot)
+      throw error
+    }
+    return slot
+  }
+
+  /** The same while everybody waits: for what would be lost otherwise. */
+  writeNow(data: Uint8Array): number {
+    if (this.#removed) throw new Error('the output has been removed')
+    const slot = this.#free.pop() ?? this.#slots++
+    try {
+      const fd = openSync(this.#path, FLAGS, 0o600)
+      try {
+        for (let done = 0; done < data.length; ) {
+          done += writeSync(fd, data, done, data.length - done, slot * this.#slotBytes + done)
+        }
+      } finally {
+        closeSync(fd)
+      }
     } catch (error) {
       this.#free.push(slot)
       throw error

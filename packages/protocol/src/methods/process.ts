@@ -27,7 +27,12 @@ const envPolicy = object({
 })
 export type EnvPolicy = Decoded<typeof envPolicy>
 
-const dimension = unsigned(65_535)
+/** Of a terminal: one that has no columns, or no rows, is none. */
+const dimension: Schema<number> = (value) => {
+  const size = unsigned(65_535)(value)
+  if (size === 0) throw new DecodeError('expected a number from 1 to 65535, got 0')
+  return size
+}
 const terminalSize = object({ cols: dimension, rows: dimension })
 export type TerminalSize = Decoded<typeof terminalSize>
 
