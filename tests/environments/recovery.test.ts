@@ -178,6 +178,17 @@ describe('a server that is gone for good', () => {
     await until(() => !isAlive(pid))
   })
 
+  test('is not tried where the executor was stopped: its sessions have ended with it', async () => {
+    await using executor = await startExecutor()
+    await using env = connect(executor.url)
+    const sleeper = await env.processes.start(['sleep', '1000'])
+    const waiting = sleeper.wait()
+    process.kill(executor.pid, 'SIGTERM')
+    const { state, error } = await waiting
+    assert.deepEqual([state, error?.code], ['lost', 'SESSION_LOST'])
+    assert.equal(env.status.state, 'failed')
+  })
+
   test('is given up when the session would have expired', async () => {
     await using executor = await startExecutor({ args: ['--detached-ttl', '1s'] })
     await using proxy = await startProxy(executor.url)

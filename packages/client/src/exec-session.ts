@@ -1,5 +1,5 @@
 import { type CallOptions, type EnvironmentStatus, ExecError } from '@waldo/environment'
-import { ErrorCode } from '@waldo/protocol'
+import { ErrorCode, SHUTTING_DOWN } from '@waldo/protocol'
 import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
 import { fromWireError } from './from-wire-error.ts'
 import { type ConnectOptions, type LiveConnection, openConnection } from './live-connection.ts'
@@ -115,6 +115,8 @@ export class ExecSession {
       } catch (error) {
         if (!(error instanceof ConnectionClosedError)) throw fromWireError(error, method)
         if (this.#isClosed) throw this.#closedError()
+        // What would have been asked again is told why it cannot be.
+        if (resend && this.#state.kind === 'failed') throw this.#state.error
         if (!resend || !this.#goesOn) throw fromWireError(error, method)
       }
     }
@@ -192,9 +194,12 @@ export class ExecSession {
     const state = this.#state
     // Of an earlier connection, or of one that is not in use yet: whoever is making it learns of it by itself.
     if (state.kind !== 'ready' || state.live !== live) return
-    const error = new ExecError('DISCONNECTED', `the connection to ${this.name} was lost: ${reason}`)
+    // Nobody will find the session again where it has ended on purpose.
+    const ended = reason.includes(SHUTTING_DOWN)
+    const message = `the connection to ${this.name} was lost: ${reason}`
+    const error = new ExecError(ended ? 'SESSION_LOST' : 'DISCONNECTED', message)
     for (const participant of [...this.#participants]) participant.cut?.(error)
-    if (!this.#options.resumable) {
+    if (ended || !this.#options.resumable) {
       this.#enter({ kind: 'failed', error })
       this.#lose(error)
       return

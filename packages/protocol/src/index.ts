@@ -29,7 +29,7 @@ export type {
   ProcessWriteResult,
   TerminalSize,
 } from './methods/process.ts'
-export type { InitializeResult } from './methods/session.ts'
+export { type InitializeResult, SHUTTING_DOWN } from './methods/session.ts'
 export { isMethod, type Method, type MethodFamily, methods, type Params, type Result } from './methods.ts'
 export {
   baseName,

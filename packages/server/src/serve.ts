@@ -1,5 +1,5 @@
 import { environmentInfo } from '@waldo/local/environment-info'
-import type { Capabilities, EnvironmentInfo } from '@waldo/protocol'
+import { type Capabilities, type EnvironmentInfo, SHUTTING_DOWN } from '@waldo/protocol'
 import { Connection } from './connection.ts'
 import type { Authenticator } from './listeners/authentication.ts'
 import { isLoopback, type ListenAddress } from './listeners/listen-address.ts'
@@ -178,7 +178,7 @@ export class Executor {
 
   async stop(graceMs: number): Promise<void> {
     for (const listener of this.#listeners) listener.stop()
-    for (const connection of this.#connections) connection.close(CloseCode.goingAway, 'the executor is shutting down')
+    for (const connection of this.#connections) connection.close(CloseCode.goingAway, SHUTTING_DOWN)
     await this.#machine.close(graceMs)
     const deadline = performance.now() + GOODBYE_MS
     while (this.#connections.size > 0 && performance.now() < deadline) await Bun.sleep(5)
