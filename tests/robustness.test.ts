@@ -157,20 +157,22 @@ describe('much', () => {
     // Settle what earlier tests left to expire, and let the first round pay for what is made once.
     await churn(500)
     await settle()
-    const before = { descriptors: descriptorsOf(server.pid), memory: memoryOf(server.pid) }
-    await churn(2500)
-    await settle()
-    const middle = memoryOf(server.pid)
-    await churn(2500)
-    await settle()
-    assert.ok(descriptorsOf(server.pid) <= before.descriptors + 2, 'descriptors')
+    const before = descriptorsOf(server.pid)
+    // What is free is given back at times of the runtime's own choosing: only the lowest of several levels says anything.
+    const levels: number[] = []
+    for (let round = 0; round < 6; round++) {
+      await churn(800)
+      await settle()
+      levels.push(memoryOf(server.pid))
+    }
+    assert.ok(descriptorsOf(server.pid) <= before + 2, 'descriptors')
     assert.equal(childrenOf(server.pid).length, 1, 'the helper is the only child')
     assert.deepEqual(
       readdirSync(server.stateDir, { recursive: true }).filter((name) => String(name).endsWith('.log')),
       [],
     )
-    const growth = memoryOf(server.pid) - middle
-    assert.ok(growth < 25, `memory: ${before.memory.toFixed(0)}, ${middle.toFixed(0)}, +${growth.toFixed(0)} MiB`)
+    const growth = Math.min(...levels.slice(3)) - Math.min(...levels.slice(0, 3))
+    assert.ok(growth < 25, `memory: ${levels.map((level) => level.toFixed(0)).join(', ')} MiB`)
   })
 
   async function churn(starts: number): Promise<void> {
