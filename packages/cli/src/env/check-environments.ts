@@ -1,3 +1,4 @@
+import { type Environment, ExecError } from '@waldo/environment'
 import type { EnvironmentInfo } from '@waldo/protocol'
 import { type ChosenEnvironment, Environments } from '../environments.ts'
 import { explain } from '../explain.ts'
@@ -14,6 +15,8 @@ interface Checked {
   readonly platform: string
   readonly shell: EnvironmentInfo['shell']
   readonly cwd: string
+  /** Whether it does something under restrictions, or refuses to. */
+  readonly sandbox: 'available' | 'none'
   readonly capabilities: readonly string[]
 }
 
@@ -59,6 +62,7 @@ async function check(id: string, { environment }: ChosenEnvironment, timeoutMs: 
       platform: info.platformOs,
       shell: info.shell,
       cwd: info.cwd,
+      sandbox: await sandboxOf(environment, signal),
       capabilities: Object.entries(info.capabilities ?? {}).flatMap(([name, has]) => (has ? [name] : [])),
     }
   } catch (error) {
@@ -68,15 +72,30 @@ async function check(id: string, { environment }: ChosenEnvironment, timeoutMs: 
   }
 }
 
+/** Nobody says what it can enforce; but whoever cannot refuses. */
+async function sandboxOf(environment: Environment, signal: AbortSignal): Promise<Checked['sandbox']> {
+  const nothing = { type: 'managed', file_system: { type: 'restricted', entries: [] }, network: 'restricted' } as const
+  const sandbox = { permissions: nothing, windowsSandboxLevel: 'disabled' } as const
+  try {
+    await environment.files.metadata('/', { sandbox, signal })
+    return 'available'
+  } catch (error) {
+    if (!ExecError.is(error) || signal.aborted) throw error
+    // What it does not let us see, it has hidden.
+    return /cannot be enforced/.test(error.message) ? 'none' : 'available'
+  }
+}
+
 function describe(result: Checked | Failed): string {
   if (!result.ok)
     return [`✗ ${result.id}`, `    ${result.error}`, ...(result.hint ? [`    ${result.hint}`] : [])].join('\n')
-  const { id, latencyMs, executorVersion, platform, shell, cwd, capabilities } = result
+  const { id, latencyMs, executorVersion, platform, shell, cwd, sandbox, capabilities } = result
   const facts = [
     `round trip     ${latencyMs} ms`,
     `executor       ${executorVersion} on ${platform}`,
     `shell          ${shell.path}`,
     `directory      ${cwd}`,
+    `sandbox        ${sandbox === 'none' ? 'none: what asks for one is refused' : sandbox}`,
     `capabilities   ${wrap(capabilities, WIDTH - 19).join(`\n${' '.repeat(19)}`) || 'none'}`,
   ]
   return [`✓ ${id}`, ...facts.map((fact) => `    ${fact}`)].join('\n')
