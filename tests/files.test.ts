@@ -201,6 +201,35 @@ describe('writing', () => {
     assert.deepEqual(leftovers(root), [])
   })
 
+  test('a link that is put into the way at the wrong moment leads nowhere', async () => {
+    mkdirSync(at('swap/real'), { recursive: true })
+    mkdirSync(at('outside'))
+    writeFileSync(at('outside/file'), 'untouched')
+    // The directory is a link to the outside half of the time.
+    const swapper = Bun.spawn(
+      ['sh', '-c', 'while :; do mv real aside; ln -s ../outside real; rm real; mv aside real; done'],
+      {
+        cwd: at('swap'),
+        stdio: ['ignore', 'ignore', 'ignore'],
+      },
+    )
+    try {
+      const path = uri(at('swap/real/file'))
+      const params = { path, dataBase64: base64('new'), followSymlinks: false }
+      const calls = ['fs/writeFile', 'fs/append', 'fs/readFile', 'fs/getMetadata']
+      for (let i = 0; i < 400; i++) {
+        const answer = await client.call(calls[i % calls.length]!, params).catch((error) => error)
+        if (answer.dataBase64 !== undefined) assert.notEqual(answer.dataBase64, base64('untouched'))
+      }
+      await client.call('fs/remove', { path, followSymlinks: false, recursive: false }).catch(() => {})
+    } finally {
+      swapper.kill('SIGKILL')
+      await swapper.exited
+    }
+    assert.equal(readFileSync(at('outside/file'), 'utf8'), 'untouched')
+    assert.deepEqual(readdirSync(at('outside')), ['file'])
+  })
+
   test('readers see the old content or the new, never half of it', async () => {
     const contents = ['a', 'b', 'c'].map((letter) => Buffer.alloc(300_000, letter))
     await write(at('contended'), contents[0]!)

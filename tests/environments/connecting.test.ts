@@ -152,6 +152,15 @@ describe('connecting', () => {
     assert.throws(() => connect('http://example.com'), /must use ws/)
   })
 
+  test('to a command passes on what it says on standard error, line by line', async () => {
+    const said: string[] = []
+    const script = `echo 'first line' >&2; printf 'second' >&2; exec ${WALDO} serve --listen stdio`
+    await using env = connect({ program: 'sh', args: ['-c', script], onStderr: (line) => said.push(line) })
+    await env.ready()
+    await env.close()
+    assert.deepEqual(said, ['first line', 'second'])
+  })
+
   test('to a command that does not exist or fails at once tells what it said', async () => {
     await using missing = connect({ program: '/no/such/program' })
     assert.match((await fails(missing.ready(), 'CONNECT_FAILED')).message, /no\/such\/program/)

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
 import { ExecError } from '@waldo/environment'
 import { type Connect, LineSplitter, type Transport, type TransportEvents } from '@waldo/rpc'
 import { deferred } from '../deferred.ts'
@@ -17,6 +18,8 @@ export interface CommandOptions {
   /** Added to our own environment. */
   readonly env?: Readonly<Record<string, string>> | undefined
   readonly cwd?: string | undefined
+  /** Told what it says on its standard error, line by line. */
+  readonly onStderr?: ((line: string) => void) | undefined
 }
 
 /** Starts a server that talks on its standard input and output: here, over ssh, in a container. */
@@ -37,7 +40,7 @@ export function connectToCommand(options: CommandOptions): Connect {
         reject(new ExecError('CONNECT_FAILED', `cannot start ${program}: ${cause.message}`, { cause })),
       )
     })
-    return new CommandTransport(child, events)
+    return new CommandTransport(child, events, options.onStderr)
   }
 }
 
@@ -48,7 +51,7 @@ class CommandTransport implements Transport {
   #lastWords = ''
   #ended = false
 
-  constructor(child: ChildProcess, events: TransportEvents) {
+  constructor(child: ChildProcess, events: TransportEvents, onStderr: CommandOptions['onStderr']) {
     this.#child = child
     this.#events = events
     const lines = new LineSplitter(MAX_LINE_BYTES)
@@ -64,6 +67,10 @@ class CommandTransport implements Transport {
     child.stderr!.on('data', (bytes: Buffer) => {
       this.#lastWords = (this.#lastWords + bytes.toString('latin1')).slice(-LAST_WORDS)
     })
+    if (onStderr) {
+      const log = createInterface({ input: child.stderr!, crlfDelay: Number.POSITIVE_INFINITY })
+      log.on('line', onStderr)
+    }
     // Its end is told by `close`; what it does not read any more is lost with it.
     for (const stream of [child.stdin!, child.stdout!, child.stderr!]) stream.on('error', () => {})
     child.once('exit', () => setTimeout(() => this.#letGo(), LINGER_MS).unref())

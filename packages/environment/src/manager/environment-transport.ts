@@ -19,6 +19,8 @@ export interface CommandTransport {
   readonly env: Readonly<Record<string, string>>
   /** Where on this machine the program is started. */
   readonly cwd?: string | undefined
+  /** Told what it says on its standard error, line by line. */
+  readonly onStderr?: ((line: string) => void) | undefined
   readonly initializeTimeoutMs?: number | undefined
 }
 
