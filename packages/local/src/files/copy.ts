@@ -29,7 +29,7 @@ export async function copy(
   const stat = at(source, () => lstatSync(source))
   if (stat.isDirectory()) {
     if (!recursive) throw invalid('fs/copy requires recursive: true when sourcePath is a directory')
-    refuseInside(source, target)
+    at(target, () => refuseInside(stat, target))
     await copyTree(source, target, stat)
   } else if (!(await copyOne(source, target, stat))) {
     throw invalid('fs/copy only supports regular files, directories, and symlinks')
@@ -114,13 +114,13 @@ function makeDirectory(path: NativePath): boolean {
   return true
 }
 
-function refuseInside(source: NativePath, target: NativePath): void {
-  const real = Buffer.from(realPath(source) as string)
-  const inside = Buffer.from(realPath(target) as string)
-  const isSame = inside.equals(real)
-  const isBelow = inside.subarray(0, real.length + 1).equals(Buffer.concat([real, Buffer.from('/')]))
-  if (isSame || isBelow || real.equals(Buffer.from('/'))) {
-    throw invalid('fs/copy cannot copy a directory to itself or one of its descendants')
+/** By what they are and not by what they are called: there are systems on which a name has several spellings. */
+function refuseInside(source: Stats, target: NativePath): void {
+  for (let path = realPath(target); ; path = splitName(path).directory) {
+    if (isSame(source, statSync(path, { throwIfNoEntry: false }))) {
+      throw invalid('fs/copy cannot copy a directory to itself or one of its descendants')
+    }
+    if (splitName(path).name.length === 0) return
   }
 }
 
