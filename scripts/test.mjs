@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const bin = (name) => join(root, 'node_modules/.bin', name)
 const totals = { passed: 0, failed: 0 }
+/** Shown again at the end, where one looks first. */
+const failures = []
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, ...options })
@@ -19,21 +21,26 @@ function check(title, command, args) {
   const ok = status === 0
   totals[ok ? 'passed' : 'failed']++
   console.log(`${ok ? '✓' : '✗'} ${title}`)
-  if (!ok) console.log(`${stdout}${stderr}`)
+  if (ok) return
+  console.log(`${stdout}${stderr}`)
+  failures.push(title)
 }
 
 /** A test runner: what it prints is shown as it comes, and counted. */
 function tests(title, command, args, pattern) {
   console.log(`\n${title}`)
-  const { status, stdout, stderr } = run(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  const { status, signal, stdout, stderr } = run(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const output = `${stdout}${stderr}`
   console.log(output)
   const [, passed] = pattern.passed.exec(output) ?? []
   const [, failed] = pattern.failed.exec(output) ?? []
   totals.passed += Number(passed ?? 0)
   totals.failed += Number(failed ?? 0)
+  failures.push(...[...output.matchAll(pattern.failure)].map(([, name]) => name))
   // Whatever went wrong without being counted counts once.
-  if (status !== 0 && Number(failed ?? 0) === 0) totals.failed++
+  if (status === 0 || Number(failed ?? 0) > 0) return
+  totals.failed++
+  failures.push(`${title}: ended with ${status ?? signal}`)
 }
 
 check('formatted and linted (biome)', bin('biome'), ['ci', '.'])
@@ -42,7 +49,11 @@ check('types of what runs everywhere (tsc)', bin('tsc'), ['-p', 'tsconfig.portab
 check('nothing unused (knip)', bin('knip'), [])
 check('one file (npm run build)', process.execPath, ['scripts/build.mjs'])
 
-tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], { passed: /^\s*(\d+) pass$/m, failed: /^\s*(\d+) fail$/m })
+tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], {
+  passed: /^\s*(\d+) pass$/m,
+  failed: /^\s*(\d+) fail$/m,
+  failure: /^\(fail\) (.*)$/gm,
+})
 
 // The packages that run everywhere are tested on Node too, which cannot read TypeScript in all the versions we support.
 const built = join(root, '.build/node')
@@ -65,7 +76,9 @@ const bundles = readdirSync(built, { recursive: true })
 tests(`On Node ${process.version}`, process.execPath, ['--test', '--test-reporter=tap', ...bundles], {
   passed: /^# pass (\d+)$/m,
   failed: /^# fail (\d+)$/m,
+  failure: /^\s*not ok \d+ - (.*)$/gm,
 })
 
+if (failures.length > 0) console.log(`Failed:\n${failures.map((name) => `  ${name}\n`).join('')}`)
 console.log(`${totals.passed} passed, ${totals.failed} failed`)
 process.exitCode = totals.failed === 0 ? 0 : 1

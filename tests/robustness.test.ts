@@ -153,14 +153,15 @@ describe('much', () => {
     for (const id of ids) assert.equal(client.observed(id).exitCode, 137)
   })
 
-  test('5,000 starts, mixed with cuts and resumes, leave nothing behind', { timeout: 180_000 }, async () => {
+  test('5,000 starts, mixed with cuts and resumes, leave nothing behind', { timeout: 300_000 }, async () => {
     // Settle what earlier tests left to expire, and let the first round pay for what is made once.
     await churn(500)
     await settle()
     const before = descriptorsOf(server.pid)
-    // What is free is given back at times of the runtime's own choosing: only the lowest of several levels says anything.
+    // What is free is given back at times of the runtime's own choosing, and later on a busy machine. What leaks never is.
     const levels: number[] = []
-    for (let round = 0; round < 6; round++) {
+    const hasSettled = () => Math.min(...levels.slice(3)) - Math.min(...levels.slice(0, 3)) < 25
+    while (levels.length < 6 || (!hasSettled() && levels.length < 16)) {
       await churn(800)
       await settle()
       levels.push(memoryOf(server.pid))
@@ -171,8 +172,7 @@ describe('much', () => {
       readdirSync(server.stateDir, { recursive: true }).filter((name) => String(name).endsWith('.log')),
       [],
     )
-    const growth = Math.min(...levels.slice(3)) - Math.min(...levels.slice(0, 3))
-    assert.ok(growth < 25, `memory: ${levels.map((level) => level.toFixed(0)).join(', ')} MiB`)
+    assert.ok(hasSettled(), `memory: ${levels.map((level) => level.toFixed(0)).join(', ')} MiB`)
   })
 
   async function churn(starts: number): Promise<void> {

@@ -8,11 +8,12 @@ const PACKAGES: Record<string, { imports: string[]; portable?: true }> = {
   protocol: { imports: [], portable: true },
   rpc: { imports: [], portable: true },
   environment: { imports: ['protocol'], portable: true },
-  local: { imports: ['environment', 'protocol'] },
-  server: { imports: ['environment', 'local', 'protocol', 'rpc'] },
+  sandbox: { imports: ['protocol'] },
+  local: { imports: ['environment', 'protocol', 'sandbox'] },
+  server: { imports: ['environment', 'local', 'protocol', 'rpc', 'sandbox'] },
   client: { imports: ['environment', 'protocol', 'rpc'], portable: true },
   sdk: { imports: ['client', 'environment', 'protocol', 'server'] },
-  cli: { imports: ['environment', 'protocol', 'sdk', 'server'] },
+  cli: { imports: ['environment', 'protocol', 'sandbox', 'sdk', 'server'] },
   testkit: { imports: [] },
 }
 

@@ -8,7 +8,7 @@ import type {
   FsWalkOptions,
   FsWalkResult,
   PathUri,
-  SandboxIntent,
+  SandboxRequest,
 } from '@waldo/protocol'
 import type { CallOptions } from './environment.ts'
 
@@ -19,7 +19,7 @@ import type { CallOptions } from './environment.ts'
 export type EnvironmentPath = string | URL
 
 export interface FileOptions extends CallOptions {
-  readonly sandbox?: SandboxIntent | undefined
+  readonly sandbox?: SandboxRequest | undefined
 }
 
 export interface FollowOptions extends FileOptions {

@@ -1,4 +1,4 @@
-import type { EnvPolicy, OutputStream, ProcessSummary, SandboxIntent, TerminalSize } from '@waldo/protocol'
+import type { EnvPolicy, OutputStream, ProcessSummary, SandboxRequest, TerminalSize } from '@waldo/protocol'
 import type { CallOptions } from './environment.ts'
 import type { ExecError } from './errors.ts'
 import type { EnvironmentPath } from './file-system.ts'
@@ -23,7 +23,7 @@ export interface StartOptions extends CallOptions {
   readonly arg0?: string | undefined
   /** Unique in this environment; one is made up if nothing is said. */
   readonly id?: string | undefined
-  readonly sandbox?: SandboxIntent | undefined
+  readonly sandbox?: SandboxRequest | undefined
   readonly toolCallId?: string | undefined
 }
 

@@ -2,7 +2,7 @@ export { decodeBase64 } from './base64.ts'
 export { DecodeError, type Schema } from './decode.ts'
 export { ErrorCode, ProtocolError } from './error-codes.ts'
 export { limits } from './limits.ts'
-export type { Capabilities, EnvironmentInfo } from './methods/environment.ts'
+export type { Capabilities, EnvironmentInfo, SandboxInfo } from './methods/environment.ts'
 export type { FsMetadata, FsReadBlockResult, FsWalkOptions, FsWalkResult } from './methods/fs.ts'
 export type {
   FsChanged,
@@ -14,12 +14,15 @@ export type {
   FsWatchResult,
 } from './methods/fs-extensions.ts'
 export type { HttpBodyDelta, HttpRequestParams } from './methods/http.ts'
+export { type NetworkPolicyRequest, type NetworkPolicyResult, networkPolicyResult } from './methods/network.ts'
 export type {
   EnvPolicy,
+  LimitHit,
   OutputStream,
   ProcessClosed,
   ProcessExit,
   ProcessExited,
+  ProcessLimits,
   ProcessListResult,
   ProcessOutput,
   ProcessReadParams,
@@ -27,6 +30,7 @@ export type {
   ProcessStartParams,
   ProcessSummary,
   ProcessWriteResult,
+  SandboxDenial,
   TerminalSize,
 } from './methods/process.ts'
 export { type InitializeResult, SHUTTING_DOWN } from './methods/session.ts'
@@ -45,4 +49,12 @@ export {
   toPosixBytes,
   toPosixPath,
 } from './path-uri.ts'
-export type { SandboxIntent } from './sandbox-intent.ts'
+export type {
+  Access,
+  NetworkPermission,
+  PermissionEntry,
+  Permissions,
+  SandboxIntent,
+  SandboxRequest,
+  SpecialPath,
+} from './sandbox-intent.ts'

@@ -2,6 +2,7 @@ import type { ProcessHost, SpillDirectory } from '@waldo/local'
 import type { Services } from './connection-services.ts'
 import { HelperPool } from './files/helper-pool.ts'
 import { isLoopback } from './listeners/listen-address.ts'
+import { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
 import type { ServeOptions } from './serve.ts'
 
 type Http = ReturnType<Services['http']>
@@ -16,6 +17,7 @@ export class Machine {
   #services: Services | undefined
   #helpers: HelperPool | undefined
   #http: Http | undefined
+  #sandbox: ExecutorSandbox | undefined
 
   constructor(options: ServeOptions) {
     this.#options = options
@@ -36,10 +38,18 @@ export class Machine {
     return this.#http
   }
 
+  get sandbox(): ExecutorSandbox {
+    const { stateDir, listen } = this.#options
+    const sockets = listen.flatMap((address) => (address.kind === 'unix' ? [address.path] : []))
+    this.#sandbox ??= new ExecutorSandbox({ stateDir, hidden: [stateDir, ...sockets] })
+    return this.#sandbox
+  }
+
   async close(graceMs: number): Promise<void> {
     this.#helpers?.close()
     this.#http?.client.close()
     await this.#processes?.host.close(graceMs)
+    this.#sandbox?.close()
   }
 
   async removeFiles(): Promise<void> {

@@ -1,5 +1,7 @@
 import type { LogCursor, LogEvent, OutputLog } from '@waldo/local'
+import { encodeNotification } from '@waldo/rpc'
 import type { Link } from './link.ts'
+import { sandboxVerdict } from './read-output.ts'
 
 /** A process that is no further behind than this is being typed at, or says little: it goes first. */
 const INTERACTIVE_BYTES = 4 * 1024
@@ -188,7 +190,12 @@ function encode({ processId, log }: Follower, { seq, kind, data, droppedBytes }:
   const id = JSON.stringify(processId)
   switch (kind) {
     case 'exited':
-      return `{"method":"process/exited","params":{"processId":${id},"seq":${seq},"exitCode":${log.exit!.code},"sandboxDenied":false}}`
+      return encodeNotification('process/exited', {
+        processId,
+        seq,
+        exitCode: log.exit!.code,
+        ...sandboxVerdict(log.exit),
+      })
     case 'closed':
       return `{"method":"process/closed","params":{"processId":${id},"seq":${seq}}}`
     default: {

@@ -1,5 +1,5 @@
 import type { OutputLog } from '@waldo/local'
-import type { OutputStream, ProcessReadParams, ProcessReadResult } from '@waldo/protocol'
+import type { OutputStream, ProcessExit, ProcessReadParams, ProcessReadResult } from '@waldo/protocol'
 import type { LargeAnswers } from './large-answers.ts'
 
 /** What one answer holds at most, in bytes of output. In base64 it fits a frame that every client accepts. */
@@ -75,8 +75,21 @@ async function collect(log: OutputLog, afterSeq: number, maxBytes: number | unde
     exitCode: exited ? exit.code : null,
     closed: log.closedSeq !== undefined && (paged || log.closedSeq < nextSeq),
     failure: null,
-    sandboxDenied: false,
+    ...sandboxVerdict(exited ? exit : undefined),
     ...(log.droppedBytes > 0 && { droppedBytes: log.droppedBytes }),
+  }
+}
+
+/** What the end of a process says beyond its code; the same in an answer and in an event. */
+export function sandboxVerdict(
+  exit: ProcessExit | undefined,
+): Pick<ProcessReadResult, 'sandboxDenied' | 'sandboxDenials' | 'sandboxFailed' | 'limitHit'> {
+  const { sandboxDenied = false, sandboxDenials, sandboxFailed, limitHit } = exit ?? {}
+  return {
+    sandboxDenied,
+    ...(sandboxDenials && { sandboxDenials }),
+    ...(sandboxFailed && { sandboxFailed }),
+    ...(limitHit && { limitHit }),
   }
 }
 

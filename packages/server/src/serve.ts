@@ -111,7 +111,7 @@ export class Executor {
   constructor(options: ServeOptions) {
     this.#options = options
     this.#machine = new Machine(options)
-    this.#sessions = new SessionRegistry(() => this.#machine.processes.host, options)
+    this.#sessions = new SessionRegistry(this.#machine, options)
     // Once somebody can connect, and before they need it.
     setImmediate(() => this.#environmentInfo())
     this.#sweep = setTimeout(() => void this.#machine.processes.spill.sweep(), SWEEP_AFTER_MS)

@@ -1,8 +1,7 @@
-import type { ProcessHost } from '@waldo/local'
 import { ErrorCode, ProtocolError } from '@waldo/protocol'
 import { ExpiryQueue } from './expiry-queue.ts'
 import type { HostedProcess } from './hosted-process.ts'
-import { type EventSink, Session } from './session.ts'
+import { type EventSink, Session, type SessionMachine } from './session.ts'
 
 /** Sessions that exist at a time. Beyond it the oldest that nobody is attached to and that holds nothing has to go. */
 const MAX_SESSIONS = 10_000
@@ -25,14 +24,14 @@ export interface Attachment {
 
 /** Which sessions there are, and who is attached to them. */
 export class SessionRegistry {
-  readonly #host: () => ProcessHost
+  readonly #machine: SessionMachine
   readonly #sessions = new Map<string, Session>()
   readonly #attached = new Map<Session, Attachment>()
   readonly #detached: ExpiryQueue<Session>
   readonly #receipts: ExpiryQueue<HostedProcess>
 
-  constructor(host: () => ProcessHost, times: SessionTimes) {
-    this.#host = host
+  constructor(machine: SessionMachine, times: SessionTimes) {
+    this.#machine = machine
     this.#detached = new ExpiryQueue(times.detachedTtlMs)
     this.#receipts = new ExpiryQueue(times.receiptTtlMs)
   }
@@ -41,7 +40,7 @@ export class SessionRegistry {
     if (this.#sessions.size >= MAX_SESSIONS && !this.#dropIdleSession()) {
       throw new ProtocolError(ErrorCode.internal, `there are ${MAX_SESSIONS} sessions already`)
     }
-    const session = new Session(this.#host, this.#receipts)
+    const session = new Session(this.#machine, this.#receipts)
     this.#sessions.set(session.id, session)
     this.#attach(session, attachment)
     return session

@@ -1,4 +1,4 @@
-import type { OutputLog, ProcessHost } from '@waldo/local'
+import type { Confinement, OutputLog, ProcessHost } from '@waldo/local'
 import {
   ErrorCode,
   limits,
@@ -13,6 +13,8 @@ import type { ExpiryQueue } from './expiry-queue.ts'
 import { SessionWatches } from './files/session-watches.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { type ReadContext, readOutput } from './read-output.ts'
+import type { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
+import { type RequestedSandbox, requestedSandbox } from './sandbox/process-sandbox.ts'
 
 const DEFAULT_TERMINAL: TerminalSize = { cols: 80, rows: 24 }
 /** Ended processes that one session remembers, so that a client which runs very many cannot fill our memory. */
@@ -26,6 +28,18 @@ export interface EventSink {
   rewind(processId: string, log: OutputLog, seq: number): void
 }
 
+/** What processes run on. */
+export interface SessionMachine {
+  readonly processes: { readonly host: ProcessHost }
+  readonly sandbox: ExecutorSandbox
+}
+
+interface StartingProcess {
+  readonly startToken: string | undefined
+  readonly result: Promise<Result<'process/start'>>
+  cancelled: boolean
+}
+
 /**
  * What belongs together from `initialize` to the end: the processes and watches of one client. It outlives the client's
  * connection, knows nothing of how that is made, and goes on collecting output while there is none.
@@ -33,15 +47,17 @@ export interface EventSink {
 export class Session {
   readonly id = crypto.randomUUID()
   readonly watches = new SessionWatches()
-  readonly #host: () => ProcessHost
+  readonly #machine: SessionMachine
   readonly #receipts: ExpiryQueue<HostedProcess>
   readonly #processes = new Map<string, HostedProcess>()
+  /** Those whose sandbox takes a moment. */
+  readonly #starting = new Map<string, StartingProcess>()
   #sink: EventSink | undefined
   #started = false
   #ended = false
 
-  constructor(host: () => ProcessHost, receipts: ExpiryQueue<HostedProcess>) {
-    this.#host = host
+  constructor(machine: SessionMachine, receipts: ExpiryQueue<HostedProcess>) {
+    this.#machine = machine
     this.#receipts = receipts
   }
 
@@ -62,40 +78,62 @@ export class Session {
     if (this.#sink === sink) this.#sink = undefined
   }
 
-  start(params: Params<'process/start'>): Result<'process/start'> {
+  start(params: Params<'process/start'>): Result<'process/start'> | Promise<Result<'process/start'>> {
     const { processId } = params
-    refuseUnenforceable(params)
-    const [program, ...args] = params.argv
-    if (program === undefined) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
+    refuseContradictions(params)
+    const requested = requestedSandbox(this.#machine, params)
+    if (params.argv.length === 0) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
     if (this.#ended) throw new ProtocolError(ErrorCode.invalidRequest, 'the session has ended')
     const previous = this.#processes.get(processId)
     // The answer to the first one was lost on its way: it has happened, and happens only once.
-    if (params.startToken !== undefined && previous?.description.startToken === params.startToken) {
-      return { processId, sandboxType: 'none' }
-    }
-    if (previous && !previous.idIsFree) {
+    const repeats = (token: string | undefined) => params.startToken !== undefined && token === params.startToken
+    if (repeats(previous?.description.startToken)) return { processId, sandboxType: requested.sandboxType }
+    const starting = this.#starting.get(processId)
+    if (starting && repeats(starting.startToken)) return starting.result
+    if (starting || (previous && !previous.idIsFree)) {
       throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} already exists`)
     }
-    const process = this.#host().start(
+    const confinement = requested.prepare()
+    if (!(confinement instanceof Promise)) return this.#run(params, requested, confinement)
+    const pending = { startToken: params.startToken, cancelled: false }
+    const result = confinement
+      .then((ready) => {
+        if (!pending.cancelled && !this.#ended) return this.#run(params, requested, ready)
+        ready?.abandon()
+        throw new ProtocolError(ErrorCode.invalidRequest, `process ${processId} start was cancelled`)
+      })
+      .finally(() => this.#starting.delete(processId))
+    this.#starting.set(processId, Object.assign(pending, { result }))
+    return result
+  }
+
+  #run(
+    params: Params<'process/start'>,
+    { sandboxType }: RequestedSandbox,
+    confinement: Confinement | undefined,
+  ): Result<'process/start'> {
+    const { processId, argv, cwd, tty, startToken, push } = params
+    const process = this.#machine.processes.host.start(
       {
-        argv: [program, ...args],
+        argv: argv as [string, ...string[]],
         arg0: params.arg0,
-        cwd: toPosixPath(params.cwd),
+        cwd: toPosixPath(cwd),
         environment: { env: params.env, policy: params.envPolicy, toolCallId: params.metadata?.toolCallId },
         pipeStdin: params.pipeStdin,
-        terminal: params.tty ? (params.size ?? DEFAULT_TERMINAL) : undefined,
+        terminal: tty ? (params.size ?? DEFAULT_TERMINAL) : undefined,
         waitsForReader: params.whenFull === 'wait',
+        confinement,
       },
       this,
     )
     this.#started = true
+    const previous = this.#processes.get(processId)
     if (previous) this.#forget(previous)
-    const { argv, cwd, tty, startToken, push } = params
     const hosted = new HostedProcess({ processId, argv, cwd, tty, startToken, push }, process)
     this.#processes.set(processId, hosted)
-    if (params.push) this.#sink?.follow(processId, process.log, 1)
+    if (push) this.#sink?.follow(processId, process.log, 1)
     void process.closed.then(() => this.#keepReceipt(hosted))
-    return { processId, sandboxType: 'none' }
+    return { processId, sandboxType }
   }
 
   async read(params: Params<'process/read'>, context: ReadContext): Promise<Result<'process/read'>> {
@@ -138,6 +176,8 @@ export class Session {
   }
 
   terminate({ processId, graceMs }: Params<'process/terminate'>): Result<'process/terminate'> {
+    const starting = this.#starting.get(processId)
+    if (starting) starting.cancelled = true
     return { running: this.#processes.get(processId)?.process.terminate('terminate', graceMs) ?? false }
   }
 
@@ -163,7 +203,7 @@ export class Session {
       if (hosted.process.terminate(endedBy)) void hosted.process.closed.then(() => this.#forget(hosted))
       else this.#forget(hosted)
     }
-    if (this.#started) this.#host().killOrphansOf(this)
+    if (this.#started) this.#machine.processes.host.killOrphansOf(this)
   }
 
   #find(processId: string): HostedProcess {
@@ -190,14 +230,9 @@ export class Session {
   }
 }
 
-/** An intent that we cannot enforce is refused: running without it would be worse than not running. */
-function refuseUnenforceable(params: Params<'process/start'>): void {
+/** What no sandbox has to do with. */
+function refuseContradictions(params: Params<'process/start'>): void {
   const invalid = (message: string) => new ProtocolError(ErrorCode.invalidParams, message)
-  if (params.sandbox && params.sandbox.permissions.type !== 'disabled') {
-    throw invalid('sandbox intent cannot be enforced on this executor')
-  }
-  if (params.enforceManagedNetwork) throw invalid('a managed network cannot be enforced on this executor')
-  if (params.networkProxy) throw invalid('this executor cannot start network proxies')
   if (params.size && !params.tty) throw invalid('size needs tty: true')
   // Who is sent everything does not say how far it has read.
   if (params.whenFull === 'wait' && params.push) throw invalid('whenFull: wait needs push: false')

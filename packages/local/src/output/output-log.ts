@@ -1,4 +1,5 @@
 import type { OutputStream, ProcessExit } from '@waldo/protocol'
+import type { LastOutput } from './last-output.ts'
 import { LogCursor } from './log-cursor.ts'
 import type { LogStore, StoredLog } from './log-store.ts'
 import { Pacing } from './pacing.ts'
@@ -44,6 +45,11 @@ export interface StoredSegment {
   fetches: number
 }
 
+interface OutputLogOptions {
+  readonly waits?: boolean
+  readonly last?: LastOutput | undefined
+}
+
 /**
  * Everything a process has said, as numbered events: chunks of output, then `exited`, then `closed`. Producers append
  * and never wait for a particular reader; readers are cursors that go at their own pace. Recent events are in memory,
@@ -54,6 +60,7 @@ export class OutputLog implements StoredLog {
   readonly #defaultStream: OutputStream
   readonly #pacing: Pacing
   readonly #hold: ReaderHold | undefined
+  readonly #last: LastOutput | undefined
   readonly #listeners = new Set<() => void>()
   readonly #followers = new Set<LogCursor>()
   /** Oldest first; the last one is open. No two dropped ones are neighbours: they become one. */
@@ -75,11 +82,12 @@ export class OutputLog implements StoredLog {
   #exit: (ProcessExit & { seq: number }) | undefined
   #closedSeq: number | undefined
 
-  /** `waits`: whether the producer waits for its reader rather than lose anything. */
-  constructor(store: LogStore, defaultStream: OutputStream, { waits = false } = {}) {
+  /** `waits`: whether the producer waits for its reader rather than lose anything. `last` is told of all output. */
+  constructor(store: LogStore, defaultStream: OutputStream, { waits = false, last }: OutputLogOptions = {}) {
     this.#store = store
     this.#hold = waits ? new ReaderHold() : undefined
     this.#defaultStream = defaultStream
+    this.#last = last
     this.#pacing = new Pacing(store.options.patienceMs)
     this.#segments.push(this.#openSegment())
     store.add(this)
@@ -132,6 +140,7 @@ export class OutputLog implements StoredLog {
       this.#outputBytes += part.length
       this.#storedBytes += part.length
     }
+    this.#last?.push(data)
     this.#store.countInput(data.length)
     this.#countMemory()
     this.#enforceQuota()

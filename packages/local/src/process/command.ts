@@ -1,17 +1,29 @@
-import { closeSync, constants, openSync } from 'node:fs'
+import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
+import { type ConfinedLaunch, NOT_CONFINED } from './confinement.ts'
 import { findProgram } from './find-program.ts'
 import { spawnError } from './spawn-error.ts'
-import type { SpawnOptions } from './spawned.ts'
+import type { Ending, SpawnOptions } from './spawned.ts'
 
 interface Command {
   /** What to run, as an absolute path, and its arguments. */
   readonly cmd: string[]
   readonly options: { argv0: string; cwd: string; env: Record<string, string> }
+  /** For the child's descriptors from 3 on. */
+  readonly descriptors: number[]
+}
+
+export interface Running<T> {
+  readonly child: T
+  readonly launch: ConfinedLaunch | undefined
 }
 
 /** Calls `spawn` with the command as Bun wants it, and turns whatever it throws into an `ExecError`. */
-export function runCommand<T>(request: SpawnOptions, spawn: (command: Command) => T): T {
+export function runCommand<T>(
+  request: SpawnOptions,
+  { terminal }: { terminal: boolean },
+  spawn: (command: Command) => T,
+): Running<T> {
   const [program, ...args] = request.argv
   if (program === '') throw new ExecError('SPAWN_FAILED', 'the program in argv[0] is empty')
   refuseNulBytes(request)
@@ -24,12 +36,49 @@ export function runCommand<T>(request: SpawnOptions, spawn: (command: Command) =
     }
     const cwd = directory === undefined ? (request.cwd as string) : `/proc/self/fd/${directory}`
     const path = findProgram(program, cwd, request.env.PATH)
-    return spawn({ cmd: [path, ...args], options: { argv0: request.arg0 ?? program, cwd, env: request.env } })
+    const { confinement, arg0, env } = request
+    if (confinement) {
+      checkRunnable(path, cwd)
+      return runConfined(confinement.launch({ program: path, args, arg0, cwd: request.cwd, env }, { terminal }), spawn)
+    }
+    const options = { argv0: arg0 ?? program, cwd, env }
+    return { child: spawn({ cmd: [path, ...args], options, descriptors: [] }), launch: undefined }
   } catch (cause) {
+    if (ExecError.is(cause)) throw cause
     throw spawnError(program, request.cwd, cause)
   } finally {
     if (directory !== undefined) closeSync(directory)
   }
+}
+
+function runConfined<T>(launch: ConfinedLaunch, spawn: (command: Command) => T): Running<T> {
+  const { argv, cwd, env, descriptors } = launch
+  try {
+    const options = { argv0: argv[0], cwd: cwd as string, env: { ...env } }
+    return { child: spawn({ cmd: [...argv], options, descriptors: [...descriptors] }), launch }
+  } catch (error) {
+    launch.abandon()
+    throw error
+  } finally {
+    launch.closeDescriptors()
+  }
+}
+
+/** What starts the command inside reports nothing that we could tell anybody: so look before. */
+function checkRunnable(path: string, cwd: string): void {
+  accessSync(path, constants.X_OK)
+  if (!statSync(path).isFile()) throw Object.assign(new Error('not a file'), { code: 'EACCES' })
+  if (!statSync(cwd).isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' })
+}
+
+/** When the child has ended, and everything that confined it is gone. */
+export async function endOfLaunch(exited: Promise<Ending>, launch: ConfinedLaunch | undefined): Promise<Ending> {
+  const ending = await exited
+  if (!launch) return ending
+  // Whoever was killed has had no time to say whether it ran.
+  const ran = ending.signal !== null || launch.ran
+  await launch.settle()
+  return ran ? ending : { code: NOT_CONFINED, signal: null, unconfined: true }
 }
 
 function refuseNulBytes({ argv, arg0, env }: SpawnOptions): void {

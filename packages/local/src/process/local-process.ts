@@ -1,14 +1,28 @@
 import { constants } from 'node:os'
 import type { ProcessExit, TerminalSize } from '@waldo/protocol'
+import type { LastOutput } from '../output/last-output.ts'
 import type { OutputLog } from '../output/output-log.ts'
+import type { Confinement } from './confinement.ts'
 import type { ProcessTree } from './process-tree.ts'
-import type { Spawned } from './spawned.ts'
+import type { Ending, Spawned } from './spawned.ts'
 import type { Stdin } from './stdin.ts'
 
 /** Output that was written before the end usually arrives within this time; `exited` waits for it, to come after it. */
 const LAST_OUTPUT_MS = 20
 /** A process that was killed is closed after this time even if somebody who escaped still holds its output. */
 const ABANDON_MS = 500
+
+export interface Confined {
+  readonly confinement: Confinement
+  readonly lastOutput: LastOutput
+}
+
+interface LocalProcessOptions {
+  readonly log: OutputLog
+  readonly tree: ProcessTree
+  readonly owner: object
+  readonly confined: Confined | undefined
+}
 
 /** A running or ended process, and the log of what it said. */
 export class LocalProcess {
@@ -21,17 +35,20 @@ export class LocalProcess {
   readonly closed: Promise<void>
   readonly #spawned: Spawned
   readonly #tree: ProcessTree
+  readonly #confined: Confined | undefined
   #running = true
   #endedBy: ProcessExit['endedBy'] = 'self'
   #killTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(spawned: Spawned, log: OutputLog, tree: ProcessTree, owner: object) {
+  constructor(spawned: Spawned, { log, tree, owner, confined }: LocalProcessOptions) {
     this.pid = spawned.pid
     this.stdin = spawned.stdin
     this.log = log
     this.#spawned = spawned
     this.#tree = tree
-    tree.add(this.pid, owner)
+    this.#confined = confined
+    tree.add(this.pid, owner, { isMonitor: spawned.isMonitor })
+    confined?.confinement.started((endedBy) => this.terminate(endedBy))
     this.closed = this.#untilClosed()
   }
 
@@ -78,11 +95,19 @@ export class LocalProcess {
     this.stdin?.close()
     this.#tree.remove(this.pid)
     const atMs = Date.now()
-    const exited = () => this.log.markExited({ ...ending, endedBy: this.#endedBy, atMs })
+    const exited = () => {
+      if (!this.log.exit) this.log.markExited({ ...this.#receipt(ending), atMs })
+    }
     this.#after(LAST_OUTPUT_MS, exited)
     await this.#spawned.drained
     exited()
     this.log.markClosed()
+  }
+
+  #receipt(ending: Ending): Omit<ProcessExit, 'atMs'> {
+    const { code, signal } = ending
+    const judged = this.#confined?.confinement.judge(ending, this.#confined.lastOutput.text())
+    return { code, signal, endedBy: this.#endedBy, ...judged }
   }
 
   /** Does it later unless everything is over by then. */

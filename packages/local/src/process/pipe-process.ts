@@ -1,7 +1,7 @@
 import type { OutputStream } from '@waldo/protocol'
 import { closeDescriptor, createPipe } from '../libc.ts'
 import type { OutputLog } from '../output/output-log.ts'
-import { runCommand } from './command.ts'
+import { endOfLaunch, runCommand } from './command.ts'
 import type { OpenFileLimit } from './open-file-limit.ts'
 import { type Ending, endingOf, type Spawned, type SpawnOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
@@ -24,12 +24,12 @@ export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenF
   }
   const exit = Promise.withResolvers<Ending>()
   try {
-    const child = runCommand(request, ({ cmd, options }) => {
+    const { child, launch } = runCommand(request, { terminal: false }, ({ cmd, options, descriptors }) => {
       const stdio = [request.pipeStdin ? inputPipe() : 'ignore', outputPipe(), outputPipe()] as const
       return limit.around(() =>
         Bun.spawn(cmd, {
           ...options,
-          stdio: [...stdio],
+          stdio: [...stdio, ...descriptors],
           detached: true,
           onExit: (_, code, signal) => exit.resolve(endingOf(code, signal)),
         }),
@@ -39,8 +39,9 @@ export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenF
     const [stdout, stderr] = [new PipeOutput(ours.shift()!), new PipeOutput(ours.shift()!)]
     return {
       pid: child.pid,
+      isMonitor: launch?.isMonitor ?? false,
       stdin,
-      exited: exit.promise,
+      exited: endOfLaunch(exit.promise, launch),
       drained: Promise.all([stdout.drainInto(log, 'stdout'), stderr.drainInto(log, 'stderr')]).then(() => {}),
       abandonOutput() {
         stdout.abandon()

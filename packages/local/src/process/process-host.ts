@@ -1,4 +1,5 @@
 import type { TerminalSize } from '@waldo/protocol'
+import { LastOutput } from '../output/last-output.ts'
 import type { LogStore } from '../output/log-store.ts'
 import { OutputLog } from '../output/output-log.ts'
 import { childEnvironment, type EnvironmentRequest } from './child-environment.ts'
@@ -44,12 +45,15 @@ export class ProcessHost {
     this.#machinery ??= createMachinery(this.#alone)
     const { limit, tree } = this.#machinery
     const request = { ...rest, env: childEnvironment(environment, process.env) }
-    const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout', { waits: waitsForReader })
+    const { confinement } = rest
+    const confined = confinement && { confinement, lastOutput: new LastOutput() }
+    const last = confined?.lastOutput
+    const log = new OutputLog(this.#logs, terminal ? 'pty' : 'stdout', { waits: waitsForReader, last })
     try {
       const spawned = terminal
         ? spawnOnTerminal({ ...request, size: terminal }, log, limit)
         : spawnOnPipes(request, log, limit)
-      const started = new LocalProcess(spawned, log, tree, owner)
+      const started = new LocalProcess(spawned, { log, tree, owner, confined })
       this.#processes.add(started)
       void started.closed.then(() => this.#processes.delete(started))
       return started

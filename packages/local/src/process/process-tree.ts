@@ -36,6 +36,8 @@ export class ProcessTree {
   readonly #alone: boolean
   /** Children that Bun waits for, each of which leads a session of its own, and on whose behalf they run. */
   readonly #leaders = new Map<number, Owner>()
+  /** Those of them that only watch over a command, which is their child's. */
+  readonly #monitors = new Set<number>()
   /** Children that we have inherited. */
   readonly #orphans = new Map<number, Relative>()
   /** Sessions whose leader has ended; their members, if any, are orphans or will be. */
@@ -50,7 +52,8 @@ export class ProcessTree {
     becomeSubreaper()
   }
 
-  add(leader: number, owner: object): void {
+  add(leader: number, owner: object, { isMonitor = false } = {}): void {
+    if (isMonitor) this.#monitors.add(leader)
     this.#leaders.set(leader, owner)
     this.#observer.watch(leader)
     this.#sweepWithin(SWEEP_MS)
@@ -60,13 +63,16 @@ export class ProcessTree {
   remove(leader: number): void {
     this.#leaderless.set(leader, this.#leaders.get(leader))
     this.#leaders.delete(leader)
+    this.#monitors.delete(leader)
     this.#sweepWithin(SWEEP_AFTER_EXIT_MS)
   }
 
   /** Sends a signal to what Ctrl-C would reach: the foreground group of the terminal, or the process's own group. */
   interrupt(leader: number, signal: NodeJS.Signals): void {
     const foreground = look(leader)?.foregroundGroup ?? 0
-    send(foreground > 0 ? -foreground : -leader, signal)
+    if (foreground > 0 && foreground !== leader) send(-foreground, signal)
+    else if (!this.#monitors.has(leader)) send(-leader, signal)
+    else this.#signalInside(leader, signal)
   }
 
   /** Sends a signal to the process and everything that descends from it, in whatever group or session it is now. */
@@ -110,10 +116,19 @@ export class ProcessTree {
   }
 
   #send(leader: number, family: Relative[], signal: NodeJS.Signals): void {
-    const leads = this.#leaders.has(leader)
+    // A monitor that is asked to end ends everything at once.
+    const asksMonitor = this.#monitors.has(leader) && signal !== 'SIGKILL'
+    const leads = this.#leaders.has(leader) && !asksMonitor
     if (leads) send(-leader, signal)
     // Nobody gets it twice: a second one means "at once" to some programs.
     for (const { pid, group } of family) if (!leads || group !== leader) send(pid, signal)
+  }
+
+  /** What a monitor watches over has a group of its own, or on a terminal the monitor's, who would die of it. */
+  #signalInside(monitor: number, signal: NodeJS.Signals): void {
+    const family = this.#familyOf(monitor)
+    const [first] = family
+    for (const { pid, group } of family) if (group === first?.group) send(pid, signal)
   }
 
   #familyOf(leader: number): Relative[] {

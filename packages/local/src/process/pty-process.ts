@@ -1,5 +1,5 @@
 import type { OutputLog } from '../output/output-log.ts'
-import { runCommand } from './command.ts'
+import { endOfLaunch, runCommand } from './command.ts'
 import type { OpenFileLimit } from './open-file-limit.ts'
 import { type Ending, endingOf, type Spawned, type TerminalOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
@@ -15,10 +15,12 @@ export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit:
     // A terminal has no end; its reader is told by the byte 0x04.
     end: () => {},
   })
-  const child = runCommand(request, ({ cmd, options }) =>
+  const { child, launch } = runCommand(request, { terminal: true }, ({ cmd, options, descriptors }) =>
     limit.around(() =>
       Bun.spawn(cmd, {
         ...options,
+        // The first three are the terminal.
+        ...(descriptors.length > 0 && { stdio: ['ignore', 'ignore', 'ignore', ...descriptors] as const }),
         onExit: (_, code, signal) => exit.resolve(endingOf(code, signal)),
         terminal: {
           ...request.size,
@@ -36,8 +38,9 @@ export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit:
   void drained.promise.then(() => terminal?.close())
   return {
     pid: child.pid,
+    isMonitor: launch?.isMonitor ?? false,
     stdin,
-    exited: exit.promise,
+    exited: endOfLaunch(exit.promise, launch),
     drained: drained.promise,
     abandonOutput: () => drained.resolve(),
     resize: ({ cols, rows }) => terminal?.resize(cols, rows),

@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { TerminalSize } from '@waldo/protocol'
+import type { Confinement } from './confinement.ts'
 import type { Stdin } from './stdin.ts'
 
 export interface SpawnOptions {
@@ -9,6 +10,8 @@ export interface SpawnOptions {
   readonly cwd: string | Uint8Array
   readonly env: Record<string, string>
   readonly pipeStdin: boolean
+  /** Undefined: it may do what we may. */
+  readonly confinement: Confinement | undefined
 }
 
 export interface TerminalOptions extends SpawnOptions {
@@ -19,11 +22,15 @@ export interface Ending {
   /** 0 to 255; 128 plus its number after a signal. */
   readonly code: number
   readonly signal: string | null
+  /** What was to confine it could not be set up, and it never began. */
+  readonly unconfined?: true
 }
 
 /** A process of the operating system with its pipes or its terminal. Its output goes to a log. */
 export interface Spawned {
   readonly pid: number
+  /** The process only watches over the command. */
+  readonly isMonitor: boolean
   readonly stdin: Stdin | undefined
   /** The process itself is gone; others may still hold its output. */
   readonly exited: Promise<Ending>

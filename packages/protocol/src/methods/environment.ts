@@ -30,6 +30,30 @@ export interface Capabilities {
   httpHeaderEnvVars?: boolean
   httpCancel?: boolean
   httpFlow?: boolean
+  /** Files that are streamed through `fs/open` obey a sandbox. */
+  sandboxedFileStreaming?: boolean
+  /** `networkProxy` at the start of a process. */
+  networkProxyLaunch?: boolean
+  /** The end of a process says what its sandbox refused. */
+  sandboxDenials?: boolean
+  /** `limits` at the start of a process. */
+  processLimits?: boolean
+  /** `environmentInfo` says what can be enforced. */
+  sandboxInfo?: boolean
+}
+
+/** What this machine can enforce, and what is missing if it cannot. */
+export interface SandboxInfo {
+  available: boolean
+  /** `bubblewrap`, `seatbelt`; absent if there is none. */
+  mechanism?: string
+  version?: string
+  /** Why there is none, and what to do about it. */
+  reason?: string
+  remedy?: string
+  /** What each limit is enforced by; those that are absent are refused. */
+  limits?: Record<string, string>
+  landlock?: number
 }
 
 export interface EnvironmentInfo {
@@ -46,6 +70,8 @@ export interface EnvironmentInfo {
   capabilities: Capabilities
   /** How long a session outlives its connection, in milliseconds; null: for ever. With `sessionRetention`. */
   detachedTtlMs?: number | null
+  /** With `sandboxInfo`. Absent while it is not known yet: `environment/info` waits for it. */
+  sandbox?: SandboxInfo
 }
 
 export interface EnvironmentStatusResult {

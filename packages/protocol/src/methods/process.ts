@@ -7,7 +7,6 @@ import {
   object,
   oneOf,
   optional,
-  plainObject,
   type Schema,
   string,
   stringRecord,
@@ -16,6 +15,7 @@ import {
 } from '../decode.ts'
 import { pathUri } from '../path-uri.ts'
 import { optionalSandbox } from '../sandbox-intent.ts'
+import { managedNetwork, networkProxy } from './network.ts'
 
 /** How to derive the environment of a process from the executor's own. */
 const envPolicy = object({
@@ -36,6 +36,21 @@ const dimension: Schema<number> = (value) => {
 const terminalSize = object({ cols: dimension, rows: dimension })
 export type TerminalSize = Decoded<typeof terminalSize>
 
+const positive: Schema<number> = (value) => {
+  const number = unsigned(Number.MAX_SAFE_INTEGER)(value)
+  if (number === 0) throw new DecodeError('expected a number above 0, got 0')
+  return number
+}
+const processLimits = object({
+  cpuSeconds: optional(positive),
+  memoryBytes: optional(positive),
+  processes: optional(positive),
+  /** Of each single file. */
+  fileBytes: optional(positive),
+  wallMs: optional(positive),
+})
+export type ProcessLimits = Decoded<typeof processLimits>
+
 export const processStartParams = object({
   processId: string,
   argv: array(string),
@@ -47,8 +62,8 @@ export const processStartParams = object({
   arg0: optional(string),
   sandbox: optionalSandbox,
   enforceManagedNetwork: withDefault(boolean, false),
-  managedNetwork: optional(plainObject),
-  networkProxy: optional(plainObject),
+  managedNetwork: optional(managedNetwork),
+  networkProxy: optional(networkProxy),
   shellSnapshot: optional(object({ scopeId: string, shell: object({ name: string, path: string }) })),
   metadata: optional(object({ toolCallId: optional(string) })),
   /** Extension `processStartSize`: the terminal's size from the first moment, instead of 80 by 24. */
@@ -59,6 +74,8 @@ export const processStartParams = object({
   push: withDefault(boolean, true),
   /** Extension `processWait`: past what is kept, the process waits until the client has read, and nothing is dropped. */
   whenFull: withDefault(oneOf('drop', 'wait'), 'drop'),
+  /** Extension `processLimits`: what it and everything that it starts may use. */
+  limits: optional(processLimits),
 })
 export type ProcessStartParams = Decoded<typeof processStartParams>
 
@@ -86,6 +103,9 @@ export interface ProcessReadResult {
   closed: boolean
   failure: null
   sandboxDenied: boolean
+  sandboxDenials?: SandboxDenial[]
+  sandboxFailed?: true
+  limitHit?: LimitHit
   /** Bytes that were dropped past the quota somewhere in the range that this result covers; absent when none were. */
   droppedBytes?: number
 }
@@ -142,8 +162,33 @@ export interface ProcessExit {
   /** The signal that ended it, if one did. */
   signal: string | null
   /** Who asked for the end; `self` if nobody did. */
-  endedBy: 'self' | 'terminate' | 'session' | 'shutdown'
+  endedBy: 'self' | 'terminate' | 'session' | 'shutdown' | 'limit'
   atMs: number
+  /** Extension `sandboxDenials`: whether it failed because of its sandbox, as far as we know; absent without one. */
+  sandboxDenied?: boolean
+  sandboxDenials?: SandboxDenial[]
+  /** The sandbox could not be set up, and the command never began. Why is in its output. */
+  sandboxFailed?: true
+  /** Extension `processLimits`: it wanted more than it was allowed. */
+  limitHit?: LimitHit
+}
+
+/** Something that a process wanted to do and its sandbox did not let it do. */
+export interface SandboxDenial {
+  kind: 'file' | 'network' | 'syscall'
+  path?: string
+  host?: string
+  port?: number
+  access?: 'read' | 'write'
+  /** What in the profile decided it. */
+  rule: string
+  /** `certain`: seen by whoever refused. `likely`: the process says so, and the profile would. `possible`: it might be. */
+  confidence: 'certain' | 'likely' | 'possible'
+}
+
+export interface LimitHit {
+  kind: 'cpuSeconds' | 'memoryBytes' | 'processes' | 'fileBytes' | 'wallMs'
+  detail: string
 }
 
 export interface ProcessListResult {
@@ -164,6 +209,9 @@ export interface ProcessExited {
   seq: number
   exitCode: number
   sandboxDenied: boolean
+  sandboxDenials?: SandboxDenial[]
+  sandboxFailed?: true
+  limitHit?: LimitHit
 }
 
 export interface ProcessClosed {

@@ -1,0 +1,77 @@
+import { accessSync, constants, existsSync, lstatSync, realpathSync } from 'node:fs'
+import type { MountPlan } from './mount-plan.ts'
+
+/** Where distributions put it. The PATH of whoever started us is nothing to trust the sandbox to. */
+const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
+/** What shared memory may take: it is taken from the machine's. */
+const SHARED_MEMORY_BYTES = 1024 * 1024 * 1024
+/** Of /proc: what root may read or write there without any capability, and no command has to. */
+const KERNEL_FILES = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/proc/sched_debug', '/proc/kmsg']
+
+/** The program, if nobody but root and us could have put it there. */
+export function findBubblewrap(places: readonly string[] = PLACES): string | undefined {
+  return places.find(isTrusted)
+}
+
+function isTrusted(path: string): boolean {
+  try {
+    const program = realpathSync(path)
+    accessSync(program, constants.X_OK)
+    const { uid, mode } = lstatSync(program)
+    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o022) === 0
+  } catch {
+    return false
+  }
+}
+
+export interface Isolation {
+  /** Undefined: the files are as they are for us. */
+  readonly mounts: MountPlan | undefined
+  /** Whether the command shares the network that bubblewrap is started in. */
+  readonly sharesNetwork: boolean
+  /** With a terminal the command stays in its session, so that the terminal is its own. */
+  readonly terminal: boolean
+  /** Hides a file of which only the emptiness is to be seen. */
+  readonly deniedFile: string
+  /** More mounts, in /dev, where nothing else is in their way. */
+  readonly extras?: readonly string[]
+}
+
+/** Everything but the command and what is handed over by descriptor, in the order in which it has to be done. */
+export function isolationArguments({ mounts, sharesNetwork, terminal, deniedFile, extras = [] }: Isolation): string[] {
+  return [
+    ...(terminal ? [] : ['--new-session']),
+    '--die-with-parent',
+    // Also for root, who has no need of it: capabilities are then worth nothing outside.
+    ...['user', 'pid', 'ipc', 'uts'].map((name) => `--unshare-${name}`),
+    '--unshare-cgroup-try',
+    ...(sharesNetwork ? [] : ['--unshare-net']),
+    ...['--cap-drop', 'ALL'],
+    ...(mounts ? restricted(mounts, deniedFile, extras) : ['--dev-bind', '/', '/', '--proc', '/proc']),
+  ]
+}
+
+const BASES: Readonly<Record<MountPlan['base'], readonly string[]>> = {
+  hidden: ['--tmpfs', '/'],
+  read: ['--ro-bind', '/', '/'],
+  // What is set in /sys is the whole machine's, and root may set it without any capability.
+  write: ['--bind', '/', '/', '--ro-bind-try', '/sys', '/sys'],
+}
+
+function restricted({ base, args }: MountPlan, deniedFile: string, extras: readonly string[]): string[] {
+  const kernelFiles = process.getuid?.() === 0 ? KERNEL_FILES.filter((path) => existsSync(path)) : []
+  return [
+    ...BASES[base],
+    ...['--dev', '/dev'],
+    ...['--perms', '1777', '--size', String(SHARED_MEMORY_BYTES), '--tmpfs', '/dev/shm'],
+    ...extras,
+    ...['--remount-ro', '/dev'],
+    ...args,
+    ...['--proc', '/proc'],
+    // Run by root, these are the machine's own settings: one of them names a program that the kernel starts as root.
+    ...['--ro-bind', '/proc/sys', '/proc/sys'],
+    ...['--ro-bind-try', '/proc/sysrq-trigger', '/proc/sysrq-trigger'],
+    ...kernelFiles.flatMap((path) => ['--ro-bind', deniedFile, path]),
+    ...(base === 'hidden' ? ['--remount-ro', '/'] : []),
+  ]
+}

@@ -1,0 +1,118 @@
+import { closeSync } from 'node:fs'
+import { MemoryFile } from './memory-file.ts'
+
+export interface Command {
+  /** Absolute. */
+  readonly program: string
+  readonly args: readonly string[]
+  /** What it is to be called, if not by its path. */
+  readonly arg0: string | undefined
+  readonly cwd: string | Uint8Array
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface LaunchOptions {
+  readonly bubblewrap: string
+  /** What goes before bubblewrap: into a network, into limits. Each runs the rest of its command line. */
+  readonly prefix: readonly string[]
+  /** For bubblewrap. */
+  readonly isolation: readonly string[]
+  readonly seccomp: MemoryFile
+  /** Set if the command has a terminal, and these programs can be run inside. */
+  readonly jobControl: { readonly env: string } | undefined
+  readonly release: () => void
+}
+
+/** Bubblewrap counts every option and every argument of one. */
+const MAX_ARGUMENTS = 9000
+/** How often we look whether everything inside is gone, and how long. */
+const GONE_POLL_MS = 2
+const GONE_MS = 2000
+
+/** A started sandbox is a process that watches over another, which holds everything that the command starts. */
+export class Launch {
+  /** What to run; the descriptors are its numbers 3, 4 and 5. */
+  readonly argv: readonly [string, ...string[]]
+  /** Nothing that comes from a client: what reads it is not in the sandbox yet. */
+  readonly env: Readonly<Record<string, string>> = {}
+  readonly cwd = '/'
+  readonly isMonitor = true
+  readonly descriptors: readonly number[]
+  readonly #status = new MemoryFile()
+  readonly #release: () => void
+
+  constructor(command: Command, { bubblewrap, prefix, isolation, seccomp, jobControl, release }: LaunchOptions) {
+    this.#release = release
+    const options = argumentList([
+      ...isolation,
+      '--clearenv',
+      ...Object.entries(command.env).flatMap(([name, value]) => ['--setenv', name, value]),
+      ...['--chdir', command.cwd],
+      ...['--seccomp', '3', '--json-status-fd', '5'],
+    ])
+    const signals = 'signal=INT,QUIT,TSTP'
+    this.argv = [
+      // Ctrl-C is for the command: the one who watches over it is in the same group, and would end it.
+      ...(jobControl ? [jobControl.env, `--ignore-${signals}`] : []),
+      ...prefix,
+      ...[bubblewrap, '--args', '4', '--'],
+      ...(jobControl ? [jobControl.env, `--default-${signals}`] : []),
+      ...commandLine(command, jobControl !== undefined),
+    ] as unknown as [string, ...string[]]
+    const list = new MemoryFile(options)
+    this.descriptors = [seccomp.open('r'), list.open('r'), this.#status.open('a')]
+    list.close()
+  }
+
+  /** Once it has been started, or could not be. */
+  closeDescriptors(): void {
+    for (const fd of this.descriptors) closeSync(fd)
+  }
+
+  /** To be asked when it has ended. False if the command never began, because the sandbox could not be made. */
+  get ran(): boolean {
+    return this.#status.text().includes('"exit-code"')
+  }
+
+  /** To be called when it has ended. Resolves when nothing that was inside is left, and nothing of ours. */
+  async settle(): Promise<void> {
+    const [, pid] = /"child-pid": (\d+)/.exec(this.#status.text()) ?? []
+    // If it was killed, what was inside may need a moment more; until then it could use what we take away.
+    for (let left = GONE_MS; pid !== undefined && isAlive(Number(pid)) && left > 0; left -= GONE_POLL_MS) {
+      await new Promise((resolve) => setTimeout(resolve, GONE_POLL_MS))
+    }
+    this.abandon()
+  }
+
+  /** It was never started. */
+  abandon(): void {
+    this.#status.close()
+    this.#release()
+  }
+}
+
+function argumentList(args: readonly (string | Uint8Array)[]): Buffer {
+  if (args.length > MAX_ARGUMENTS) {
+    throw new Error(`too many variables in the environment for a sandbox: at most ${Math.floor(MAX_ARGUMENTS / 3)}`)
+  }
+  const end = Buffer.of(0)
+  return Buffer.concat(args.flatMap((arg) => [typeof arg === 'string' ? Buffer.from(arg) : arg, end]))
+}
+
+/** Neither bubblewrap nor `env` can be told a name for the command that is not that of its file. */
+function commandLine({ program, args, arg0 }: Command, throughEnv: boolean): string[] {
+  if (arg0 !== undefined && arg0 !== program)
+    return ['/bin/bash', '-pc', 'exec -a "$0" -- "$@"', arg0, program, ...args]
+  // `env` would take such a path for a variable.
+  if (throughEnv && program.includes('=')) return ['/bin/sh', '-c', 'exec "$@"', 'sh', program, ...args]
+  return [program, ...args]
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

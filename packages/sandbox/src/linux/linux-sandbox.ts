@@ -1,0 +1,200 @@
+import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
+import type { NetworkPermission } from '@waldo/protocol'
+import type { Policy } from '../policy/bind-policy.ts'
+import type { FileRules } from '../policy/file-rules.ts'
+import type { HostFacts } from '../policy/host-facts.ts'
+import { PolicyError } from '../policy/policy-error.ts'
+import { parentOf } from '../policy/posix-path.ts'
+import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
+import { type GlobMatch, scanGlobs } from './glob-scan.ts'
+import { type Command, Launch } from './launch.ts'
+import { createMasks } from './mask-files.ts'
+import { MemoryFile } from './memory-file.ts'
+import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
+import { MountPoints } from './mount-points.ts'
+import { seccompProgram } from './seccomp/seccomp-program.ts'
+import type { SeccompArch } from './seccomp/syscalls.ts'
+import { thisHost } from './this-host.ts'
+
+export interface LinuxSandboxOptions {
+  /** Where it keeps what it mounts over others, and notes on what it has made elsewhere. */
+  readonly stateDir: string
+  /** The executor's own files: output of other processes, sockets, keys. */
+  readonly hidden: () => readonly string[]
+}
+
+/** `proxy`: the command is started in a network of its own, in which somebody of ours listens. */
+export type SandboxNetwork = NetworkPermission | 'proxy'
+
+export interface PrepareOptions {
+  readonly policy: Policy
+  readonly network: SandboxNetwork
+  /** Programs to go through before bubblewrap. */
+  readonly prefix?: readonly string[]
+  /** Ours, and to be trusted not to make what is missing. It gets its own files through these mounts in /dev. */
+  readonly helper?: { readonly mounts: readonly string[] }
+}
+
+/** What bubblewrap, the kernel's filters and a few mounts make of a policy. One for each executor. */
+export class LinuxSandbox {
+  readonly #options: LinuxSandboxOptions
+  readonly #mountPoints: MountPoints
+  readonly #filters = new Map<SandboxNetwork, MemoryFile>()
+  #masks: Masks | undefined
+  #bubblewrap: string | undefined
+
+  constructor(options: LinuxSandboxOptions) {
+    this.#options = options
+    this.#mountPoints = new MountPoints(options.stateDir)
+  }
+
+  /** Removes what a crash has left on this machine. */
+  sweep(): void {
+    this.#mountPoints.sweep()
+  }
+
+  close(): void {
+    this.#mountPoints.close()
+    for (const filter of this.#filters.values()) filter.close()
+    this.#filters.clear()
+  }
+
+  /** Throws a `PolicyError`, now or later, if this cannot be enforced. Later only if there is a tree to look through. */
+  prepare(options: PrepareOptions): PreparedSandbox | Promise<PreparedSandbox> {
+    const { files } = options.policy
+    if (!files || files.globs.length === 0) return this.#prepare(options, [])
+    return scanGlobs(files).then((matches) => this.#prepare(options, matches))
+  }
+
+  #prepare({ policy, network, prefix = [], helper }: PrepareOptions, matches: readonly GlobMatch[]): PreparedSandbox {
+    this.#bubblewrap ??= findBubblewrap()
+    if (this.#bubblewrap === undefined) {
+      throw new PolicyError('unenforceable', 'bubblewrap is not installed: install the package bubblewrap')
+    }
+    this.#masks ??= createMasks(this.#options.stateDir)
+    const facts = thisHost()
+    const mounts = policy.files && this.#plan(policy.files, facts, matches, helper !== undefined)
+    return new PreparedSandbox({
+      facts,
+      files: policy.files,
+      mounts,
+      bubblewrap: this.#bubblewrap,
+      prefix,
+      seccomp: this.#filter(network),
+      isolation: (terminal) =>
+        isolationArguments({
+          mounts,
+          sharesNetwork: network !== 'restricted',
+          terminal,
+          deniedFile: this.#masks!.deniedFile,
+          ...(helper && { extras: helper.mounts }),
+        }),
+      hold: () => this.#mountPoints.hold(mounts?.mountPoints ?? []),
+    })
+  }
+
+  #plan(files: FileRules, facts: HostFacts, matches: readonly GlobMatch[], trusted: boolean): MountPlan {
+    const hidden = this.#options.hidden().flatMap((path) => {
+      const { exists, ...resolved } = facts.resolve(path)
+      return exists ? [resolved] : []
+    })
+    return planMounts(files, {
+      masks: this.#masks!,
+      matches,
+      hidden,
+      targetOf: (link) => readlinkSync(link),
+      look: (path) => (this.#mountPoints.isSynthetic(path) ? undefined : kindOf(path)),
+      couldBeMade: (path) => !trusted && isWritable(parentOf(path)),
+    })
+  }
+
+  #filter(network: SandboxNetwork): MemoryFile {
+    let filter = this.#filters.get(network)
+    if (!filter) {
+      filter = new MemoryFile(seccompProgram({ arch: architecture(), network }))
+      this.#filters.set(network, filter)
+    }
+    return filter
+  }
+}
+
+interface Prepared {
+  readonly facts: HostFacts
+  readonly files: FileRules | undefined
+  readonly mounts: MountPlan | undefined
+  readonly bubblewrap: string
+  readonly prefix: readonly string[]
+  readonly seccomp: MemoryFile
+  readonly isolation: (terminal: boolean) => string[]
+  readonly hold: () => () => void
+}
+
+/** A policy that is ready for commands. */
+export class PreparedSandbox {
+  readonly #prepared: Prepared
+  readonly #snapshot: string
+
+  constructor(prepared: Prepared) {
+    this.#prepared = prepared
+    this.#snapshot = this.#look()
+  }
+
+  /** Whether what was mounted is still what is there. A mount goes when what it is on is replaced. */
+  get isCurrent(): boolean {
+    return this.#look() === this.#snapshot
+  }
+
+  /** Throws if there is no way to start it. */
+  launch(command: Command, { terminal }: { terminal: boolean }): Launch {
+    const { facts, files, bubblewrap, prefix, seccomp, isolation, hold } = this.#prepared
+    const env = facts.resolve('/usr/bin/env')
+    const canRunEnv = env.exists && (!files || files.decide(env.path).access !== 'none')
+    const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
+    const release = hold()
+    try {
+      return new Launch(
+        { ...command, cwd },
+        {
+          bubblewrap,
+          prefix,
+          seccomp,
+          isolation: isolation(terminal),
+          jobControl: terminal && canRunEnv ? { env: env.path } : undefined,
+          release,
+        },
+      )
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  #look(): string {
+    return (this.#prepared.mounts?.pinned ?? []).map(identityOf).join(' ')
+  }
+}
+
+function architecture(): SeccompArch {
+  if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
+  throw new PolicyError('unenforceable', `there is no system call filter for ${process.arch} processors`)
+}
+
+function kindOf(path: string): 'directory' | 'file' | undefined {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats && (stats.isDirectory() ? 'directory' : 'file')
+}
+
+/** By whoever runs as we do. */
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function identityOf(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats ? `${stats.dev}:${stats.ino}` : '-'
+}
