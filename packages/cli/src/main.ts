@@ -31,6 +31,8 @@ async function main([command, ...args]: string[]): Promise<number> {
       return (await import('./commands/env.ts')).envCommand(args)
     case 'file-helper':
       return (await import('./commands/file-helper.ts')).fileHelperCommand()
+    case 'namespace-maker':
+      return (await import('./commands/namespace-maker.ts')).namespaceMakerCommand()
     case undefined:
       printError(HELP)
       return 2

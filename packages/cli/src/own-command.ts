@@ -2,7 +2,7 @@
 const COMPILED = '/$bunfs/'
 
 /** The command line that starts this same program again. */
-export function ownCommand(...args: string[]): string[] {
+export function ownCommand(): string[] {
   const program = Bun.main.startsWith(COMPILED) ? [] : ['--no-env-file', '--config=/dev/null', Bun.main]
-  return [process.execPath, ...program, ...args]
+  return [process.execPath, ...program]
 }

@@ -60,8 +60,7 @@ function inProcess({ executable, stateDir }: RuntimePaths) {
   return async (...args: Parameters<ReturnType<typeof connectToCommand>>) => {
     // Only Bun can load it, and only whoever works locally needs it.
     const { connectInProcess } = await import('@waldo/server')
-    const fileHelper = [executable, 'file-helper']
-    return await connectInProcess({ stateDir, fileHelper, version: VERSION, warn: () => {} })(...args)
+    return await connectInProcess({ stateDir, program: [executable], version: VERSION, warn: () => {} })(...args)
   }
 }
 

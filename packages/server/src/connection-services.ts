@@ -49,11 +49,12 @@ export class ConnectionServices {
   get watches(): Watches {
     const { services, session, link, send } = this.#options
     if (this.#watches) return this.#watches
-    const { watch, mounts } = services().files
+    const { watch, mounts, sandboxed } = services().files
     const { TreeWatch } = watch()
     this.#watches = new Watches({
       open: (path, options) => TreeWatch.open(path, options),
       mounts,
+      sandboxed,
       watches: session.watches,
       send,
       hasRoom: () => link.hasRoom,

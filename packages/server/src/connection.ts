@@ -8,16 +8,18 @@ import {
   parseMessage,
   type Request,
 } from '@waldo/rpc'
+import { ClientCalls } from './client-calls.ts'
 import { ConnectionServices, type Services } from './connection-services.ts'
 import { EncodedResult } from './encoded-result.ts'
 import { LargeAnswers } from './large-answers.ts'
 import { Link } from './link.ts'
 import { Liveness } from './liveness.ts'
 import { OutputPump } from './output-pump.ts'
-import { type Call, type DecodedCall, decodeCall, route, toWireError } from './router.ts'
+import { type Call, type DecodedCall, decodeCall, route } from './router.ts'
 import type { Session } from './session.ts'
 import type { Attachment, SessionRegistry } from './session-registry.ts'
 import { CloseCode, type TextParts, type Wire, type WireEvents } from './wire.ts'
+import { toWireError } from './wire-error.ts'
 
 const JSON_LIMITS = { maxDepth: limits.jsonDepth, maxValues: limits.jsonValues }
 /** Calls of one connection that wait for something at a time, and what they hold in bytes. */
@@ -56,6 +58,7 @@ export class Connection implements WireEvents, Attachment {
   readonly #gone = new AbortController()
   readonly #answers: LargeAnswers
   readonly sink: OutputPump
+  readonly client: ClientCalls
   #handshake: Handshake = { state: 'new' }
   readonly #openedAt = performance.now()
   /** We have said goodbye: what still comes in is not for us. */
@@ -71,6 +74,7 @@ export class Connection implements WireEvents, Attachment {
     this.#liveness = new Liveness(this.#link)
     this.#answers = new LargeAnswers(this.#link)
     this.sink = new OutputPump(this.#link)
+    this.client = new ClientCalls(this.#link)
   }
 
   received(text: string): void {
@@ -99,6 +103,7 @@ export class Connection implements WireEvents, Attachment {
       this.#gone.abort()
       this.#answers.close()
       this.sink.close()
+      this.client.close()
       call?.services.close()
     } finally {
       // Whatever goes wrong with what it held: the session must be free for the next.
@@ -154,7 +159,7 @@ export class Connection implements WireEvents, Attachment {
         this.#notified(message.method)
         break
       case 'response':
-        this.#violation('this executor has asked nothing that could be answered')
+        if (!this.client.answered(message)) this.#violation('this executor has asked nothing that this could answer')
     }
   }
 

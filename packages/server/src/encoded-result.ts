@@ -4,26 +4,27 @@ import type { TextParts } from './wire.ts'
 const PART_BYTES = 768 * 1024
 
 /**
- * A result that is JSON already, with base64 text in it: that is long, and nothing in it has to be escaped. What is very
- * long becomes text part by part, as it is sent.
+ * A result with bytes in it, which travel as base64 text: that is long, and nothing in it has to be escaped. What is
+ * very long becomes text part by part, as it is sent.
  */
 export class EncodedResult {
-  readonly #before: string
-  readonly #bytes: Uint8Array
-  readonly #after: string
+  readonly member: string
+  readonly bytes: Uint8Array
+  readonly rest: object
 
-  /** The bytes, and the JSON around their text. */
-  constructor(before: string, bytes: Uint8Array, after: string) {
-    this.#before = before
-    this.#bytes = bytes
-    this.#after = after
+  /** The member that holds the bytes, and all others. */
+  constructor(member: string, bytes: Uint8Array, rest: object = {}) {
+    this.member = member
+    this.bytes = bytes
+    this.rest = rest
   }
 
   /** The answer to the call with this id. */
   answer(id: string): string | TextParts {
-    const before = `{"id":${id},"result":${this.#before}`
-    const after = `${this.#after}}`
-    const bytes = this.#bytes
+    const rest = JSON.stringify(this.rest)
+    const before = `{"id":${id},"result":{"${this.member}":"`
+    const after = `"${rest === '{}' ? '' : ','}${rest.slice(1)}}`
+    const { bytes } = this
     if (bytes.length <= 2 * PART_BYTES) return `${before}${bytes.toBase64()}${after}`
     return {
       length: before.length + Math.ceil(bytes.length / 3) * 4 + after.length,

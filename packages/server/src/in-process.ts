@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 import { Executor, type ServeOptions } from './serve.ts'
 import { joinParts, type TextParts, type Wire } from './wire.ts'
 
-export type InProcessOptions = Pick<ServeOptions, 'stateDir' | 'fileHelper' | 'version' | 'warn'>
+export type InProcessOptions = Pick<ServeOptions, 'stateDir' | 'program' | 'version' | 'warn'>
 
 const HOUR_MS = 3_600_000
 const MiB = 1024 * 1024

@@ -1,8 +1,10 @@
 import type { ProcessHost, SpillDirectory } from '@waldo/local'
 import type { Services } from './connection-services.ts'
 import { HelperPool } from './files/helper-pool.ts'
+import { SandboxedFiles } from './files/sandboxed-files.ts'
 import { isLoopback } from './listeners/listen-address.ts'
 import { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
+import { SandboxedHelper } from './sandbox/sandboxed-helper.ts'
 import type { ServeOptions } from './serve.ts'
 
 type Http = ReturnType<Services['http']>
@@ -16,6 +18,8 @@ export class Machine {
   #processes: { host: ProcessHost; spill: SpillDirectory } | undefined
   #services: Services | undefined
   #helpers: HelperPool | undefined
+  #sandboxed: SandboxedFiles | undefined
+  #sandboxedHelper: SandboxedHelper | undefined
   #http: Http | undefined
   #sandbox: ExecutorSandbox | undefined
 
@@ -39,14 +43,19 @@ export class Machine {
   }
 
   get sandbox(): ExecutorSandbox {
-    const { stateDir, listen } = this.#options
+    const { stateDir, listen, program } = this.#options
     const sockets = listen.flatMap((address) => (address.kind === 'unix' ? [address.path] : []))
-    this.#sandbox ??= new ExecutorSandbox({ stateDir, hidden: [stateDir, ...sockets] })
+    this.#sandbox ??= new ExecutorSandbox({
+      stateDir,
+      hidden: [stateDir, ...sockets],
+      namespaceMaker: [...program, 'namespace-maker'],
+    })
     return this.#sandbox
   }
 
   async close(graceMs: number): Promise<void> {
     this.#helpers?.close()
+    this.#sandboxed?.close()
     this.#http?.client.close()
     await this.#processes?.host.close(graceMs)
     this.#sandbox?.close()
@@ -73,9 +82,17 @@ export class Machine {
 
   #loadServices(): Services {
     const files = require('@waldo/local/files') as typeof import('@waldo/local/files')
-    const { fileHelper } = this.#options
-    this.#helpers =
-      fileHelper && new HelperPool({ command: fileHelper, guard: (pid) => this.processes.host.guard(pid) })
+    const command = [...this.#options.program, 'file-helper']
+    const guard = (pid: number) => this.processes.host.guard(pid)
+    this.#helpers = new HelperPool({ launch: () => ({ argv: command }), guard })
+    this.#sandboxed = new SandboxedFiles({
+      sandbox: () => this.sandbox,
+      helper: () => {
+        this.#sandboxedHelper ??= new SandboxedHelper(this.sandbox, command)
+        return this.#sandboxedHelper
+      },
+      guard,
+    })
     return {
       files: {
         files,
@@ -83,6 +100,7 @@ export class Machine {
         watch: () => require('@waldo/local/watch') as typeof import('@waldo/local/watch'),
         mounts: new files.MountTable(),
         helpers: this.#helpers,
+        sandboxed: this.#sandboxed,
       },
       http: () => this.http,
     }

@@ -1,6 +1,4 @@
-import { ExecError, type ExecErrorCode } from '@waldo/environment'
 import {
-  DecodeError,
   type EnvironmentInfo,
   ErrorCode,
   isMethod,
@@ -75,22 +73,4 @@ export function route({ method, params, raw }: DecodedCall, call: Call): Answer<
   if (isFileMethod(method)) return call.services.files.call({ method, params: params as Params<FileMethod>, raw })
   const handler = routes[method as keyof Routes] as (call: Call, params: unknown) => Answer<object>
   return handler(call, params)
-}
-
-/** What is not listed is a failure of ours. */
-const ERROR_CODES: Partial<Record<ExecErrorCode, ErrorCode>> = {
-  STDIN_FULL: ErrorCode.invalidRequest,
-  FILE_NOT_FOUND: ErrorCode.notFound,
-  FILE_INVALID: ErrorCode.invalidRequest,
-  FILE_DENIED: ErrorCode.invalidRequest,
-  HTTP_INVALID: ErrorCode.invalidParams,
-  HTTP_DENIED: ErrorCode.invalidRequest,
-}
-
-/** The only place where a failure gets its number. */
-export function toWireError(error: unknown): { code: number; message: string } {
-  if (error instanceof ProtocolError) return error
-  if (error instanceof DecodeError) return { code: ErrorCode.invalidParams, message: error.message }
-  if (ExecError.is(error)) return { code: ERROR_CODES[error.code] ?? ErrorCode.internal, message: error.message }
-  return { code: ErrorCode.internal, message: `internal error: ${(error as Error)?.message ?? error}` }
 }

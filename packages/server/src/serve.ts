@@ -40,6 +40,13 @@ const CAPABILITIES: Capabilities = {
   httpCancel: true,
   httpFlow: true,
 }
+/** What takes Linux. */
+const SANDBOX_CAPABILITIES: Capabilities = {
+  sandboxedFileStreaming: true,
+  networkProxyLaunch: true,
+  sandboxDenials: true,
+  processLimits: true,
+}
 
 /** Which addresses `http/request` may reach. */
 interface HttpAccess {
@@ -59,8 +66,8 @@ export interface ServeOptions {
   readonly logQuotaBytes: number
   readonly logDiskBytes: number
   readonly http: HttpAccess
-  /** Starts another executor that only works on files. Without it this one is such a helper itself. */
-  readonly fileHelper: readonly string[] | undefined
+  /** What starts this program again, to be followed by what it is to do. */
+  readonly program: readonly string[]
   /** Part of another program, which has children of its own. */
   readonly inProcess?: boolean
   readonly version: string
@@ -170,7 +177,7 @@ export class Executor {
   #environmentInfo(): EnvironmentInfo {
     const { version, detachedTtlMs } = this.#options
     this.#info ??= {
-      ...environmentInfo(version, CAPABILITIES),
+      ...environmentInfo(version, { ...CAPABILITIES, ...(process.platform === 'linux' && SANDBOX_CAPABILITIES) }),
       detachedTtlMs: Number.isFinite(detachedTtlMs) ? detachedTtlMs : null,
     }
     return this.#info

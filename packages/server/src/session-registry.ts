@@ -1,4 +1,5 @@
 import { ErrorCode, ProtocolError } from '@waldo/protocol'
+import type { ClientCalls } from './client-calls.ts'
 import { ExpiryQueue } from './expiry-queue.ts'
 import type { HostedProcess } from './hosted-process.ts'
 import { type EventSink, Session, type SessionMachine } from './session.ts'
@@ -16,6 +17,7 @@ export interface SessionTimes {
 /** A connection, as far as its session goes. */
 export interface Attachment {
   readonly sink: EventSink
+  readonly client: ClientCalls
   /** Whether the other side is there: it answers, or it does not within a moment. */
   isAlive(): Promise<boolean>
   /** Another connection has the session now. */
@@ -91,7 +93,7 @@ export class SessionRegistry {
 
   #attach(session: Session, attachment: Attachment): void {
     this.#attached.set(session, attachment)
-    session.attach(attachment.sink)
+    session.attach(attachment)
   }
 
   #dropIdleSession(): boolean {

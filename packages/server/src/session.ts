@@ -9,12 +9,13 @@ import {
   type TerminalSize,
   toPosixPath,
 } from '@waldo/protocol'
+import type { ClientCalls } from './client-calls.ts'
 import type { ExpiryQueue } from './expiry-queue.ts'
 import { SessionWatches } from './files/session-watches.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { type ReadContext, readOutput } from './read-output.ts'
 import type { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
-import { type RequestedSandbox, requestedSandbox } from './sandbox/process-sandbox.ts'
+import { type RequestedSandbox, requestedSandbox } from './sandbox/requested-sandbox.ts'
 
 const DEFAULT_TERMINAL: TerminalSize = { cols: 80, rows: 24 }
 /** Ended processes that one session remembers, so that a client which runs very many cannot fill our memory. */
@@ -53,6 +54,7 @@ export class Session {
   /** Those whose sandbox takes a moment. */
   readonly #starting = new Map<string, StartingProcess>()
   #sink: EventSink | undefined
+  #client: ClientCalls | undefined
   #started = false
   #ended = false
 
@@ -66,8 +68,9 @@ export class Session {
   }
 
   /** From now on events go to this sink. What came before is there to be read. */
-  attach(sink: EventSink): void {
+  attach({ sink, client }: { sink: EventSink; client: ClientCalls }): void {
     this.#sink = sink
+    this.#client = client
     for (const [processId, { process, description }] of this.#processes) {
       if (description.push && process.log.closedSeq === undefined)
         sink.follow(processId, process.log, process.log.nextSeq, { hold: true })
@@ -75,13 +78,15 @@ export class Session {
   }
 
   detach(sink: EventSink): void {
-    if (this.#sink === sink) this.#sink = undefined
+    if (this.#sink !== sink) return
+    this.#sink = undefined
+    this.#client = undefined
   }
 
   start(params: Params<'process/start'>): Result<'process/start'> | Promise<Result<'process/start'>> {
     const { processId } = params
     refuseContradictions(params)
-    const requested = requestedSandbox(this.#machine, params)
+    const requested = requestedSandbox(this.#machine, params, () => this.#client)
     if (params.argv.length === 0) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
     if (this.#ended) throw new ProtocolError(ErrorCode.invalidRequest, 'the session has ended')
     const previous = this.#processes.get(processId)

@@ -109,7 +109,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     logQuotaBytes: parseSize('--log-quota', flags['log-quota'] ?? '256MiB', 1024 ** 2),
     logDiskBytes: parseSize('--log-disk', flags['log-disk'] ?? '1GiB', 1024 ** 2),
     http: { mode: parseHttpMode(flags.http ?? 'allow'), allow: flags['http-allow'] ?? [] },
-    fileHelper: ownCommand('file-helper'),
+    program: ownCommand(),
     version: VERSION,
     warn: (message: string) => printError(`waldo: ${message}`),
   }

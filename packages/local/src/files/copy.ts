@@ -7,7 +7,6 @@ import {
   lstatSync,
   mkdirSync,
   readlinkSync,
-  realpathSync,
   type Stats,
   statSync,
   symlinkSync,
@@ -16,27 +15,35 @@ import { Turns } from '../turns.ts'
 import { copyContent } from './copy-content.ts'
 import { readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError, invalid } from './file-error.ts'
-import { joinName, type NativePath, nativePath, splitName } from './native-path.ts'
+import { joinName, type NativePath, splitName } from './native-path.ts'
 import { openForReading } from './read-file.ts'
+import { realPath } from './real-path.ts'
 import { Replacement } from './replacement.ts'
 
+export interface CopyOptions {
+  readonly recursive: boolean
+  /** Throws for what is in a directory and may not be copied, or not there. */
+  readonly check?: ((source: NativePath, target: NativePath) => void) | undefined
+}
+
 /** Copies a file, a link, or with `recursive` a directory, whose content joins what is in the target already. */
-export async function copy(
-  source: NativePath,
-  target: NativePath,
-  { recursive }: { recursive: boolean },
-): Promise<void> {
+export async function copy(source: NativePath, target: NativePath, { recursive, check }: CopyOptions): Promise<void> {
   const stat = at(source, () => lstatSync(source))
   if (stat.isDirectory()) {
     if (!recursive) throw invalid('fs/copy requires recursive: true when sourcePath is a directory')
     at(target, () => refuseInside(stat, target))
-    await copyTree(source, target, stat)
+    await copyTree(source, target, stat, check)
   } else if (!(await copyOne(source, target, stat))) {
     throw invalid('fs/copy only supports regular files, directories, and symlinks')
   }
 }
 
-async function copyTree(source: NativePath, target: NativePath, stat: Stats): Promise<void> {
+async function copyTree(
+  source: NativePath,
+  target: NativePath,
+  stat: Stats,
+  check: CopyOptions['check'],
+): Promise<void> {
   const turns = new Turns()
   const queue: [NativePath, NativePath, Stats][] = [[source, target, stat]]
   /** Parents before their children. */
@@ -47,6 +54,7 @@ async function copyTree(source: NativePath, target: NativePath, stat: Stats): Pr
     for (const entries of readDirectoryEntries(from)) {
       for (const { name } of entries) {
         const below = joinName(from, name)
+        check?.(below, joinName(to, name))
         const own = at(below, () => lstatSync(below, { throwIfNoEntry: false }))
         // Gone meanwhile.
         if (!own) continue
@@ -121,17 +129,6 @@ function refuseInside(source: Stats, target: NativePath): void {
       throw invalid('fs/copy cannot copy a directory to itself or one of its descendants')
     }
     if (splitName(path).name.length === 0) return
-  }
-}
-
-/** As far as the path exists. */
-function realPath(path: NativePath): NativePath {
-  try {
-    return nativePath(realpathSync.native(path, { encoding: 'buffer' }))
-  } catch (error) {
-    const { directory, name } = splitName(path)
-    if (errorCode(error) !== 'ENOENT' || name.length === 0) throw fileError(error, path)
-    return joinName(realPath(directory), name)
   }
 }
 

@@ -13,6 +13,11 @@ type Handle = { readonly path: NativePath; busy: Promise<unknown> | undefined } 
   | { readonly mode: 'replace'; readonly replacement: Replacement }
 )
 
+interface OpenOptions {
+  readonly createMode?: number | undefined
+  readonly followSymlinks?: boolean
+}
+
 /** The files that one connection has open. Closing them all leaves no half-written file behind. */
 export class FileHandles {
   readonly #handles = new Map<string, Handle>()
@@ -22,7 +27,12 @@ export class FileHandles {
   }
 
   /** `createMode` is for a file that does not exist yet. */
-  open(id: string, path: NativePath, mode: 'read' | 'replace', createMode = 0o666): void {
+  open(
+    id: string,
+    path: NativePath,
+    mode: 'read' | 'replace',
+    { createMode = 0o666, followSymlinks = true }: OpenOptions = {},
+  ): void {
     if (Buffer.byteLength(id) > limits.fileHandleIdBytes) {
       throw invalid(`file handle ID must not exceed ${limits.fileHandleIdBytes} bytes`)
     }
@@ -32,8 +42,8 @@ export class FileHandles {
     }
     const opened =
       mode === 'read'
-        ? { mode, fd: openForReading(path, { followSymlinks: true }).fd }
-        : { mode, replacement: Replacement.open(path, { mode: createMode }) }
+        ? { mode, fd: openForReading(path, { followSymlinks }).fd }
+        : { mode, replacement: Replacement.open(path, { mode: createMode, followSymlinks }) }
     this.#handles.set(id, { ...opened, path, busy: undefined })
   }
 

@@ -38,7 +38,7 @@ export interface Confinement {
   /** What is to be said about its end, given the last that it wrote. */
   judge(ending: Ending, lastOutput: string): Partial<ProcessExit>
   /** It runs. Gives the means to end it by force. */
-  started(end: (endedBy: ProcessExit['endedBy']) => void): void
+  started(pid: number, end: (endedBy: ProcessExit['endedBy']) => void): void
 }
 
 /** What a process ends with that never began, because what confines it could not be set up. */

@@ -48,7 +48,7 @@ export class LocalProcess {
     this.#tree = tree
     this.#confined = confined
     tree.add(this.pid, owner, { isMonitor: spawned.isMonitor })
-    confined?.confinement.started((endedBy) => this.terminate(endedBy))
+    confined?.confinement.started(this.pid, (endedBy) => this.terminate(endedBy))
     this.closed = this.#untilClosed()
   }
 

@@ -94,6 +94,7 @@ export const fsOpenParams = object({
   mode: withDefault(oneOf('read', 'replace'), 'read'),
   /** Extension `fsSetMode`: the permission bits of a file that does not exist yet, less the umask. */
   createMode: optional(unsigned(0o777)),
+  followSymlinks: yes,
 })
 
 export interface FsOpenResult {

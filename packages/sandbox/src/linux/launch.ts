@@ -11,10 +11,17 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
 }
 
+/** What else has to happen on the way to the command. Both return a command line that runs the given one. */
+export interface Wrapping {
+  /** Before bubblewrap: into a network, into limits. */
+  outside(argv: readonly string[]): readonly string[]
+  /** In the sandbox. */
+  inside(argv: readonly string[]): readonly string[]
+}
+
 export interface LaunchOptions {
   readonly bubblewrap: string
-  /** What goes before bubblewrap: into a network, into limits. Each runs the rest of its command line. */
-  readonly prefix: readonly string[]
+  readonly wrapping: Wrapping
   /** For bubblewrap. */
   readonly isolation: readonly string[]
   readonly seccomp: MemoryFile
@@ -41,7 +48,7 @@ export class Launch {
   readonly #status = new MemoryFile()
   readonly #release: () => void
 
-  constructor(command: Command, { bubblewrap, prefix, isolation, seccomp, jobControl, release }: LaunchOptions) {
+  constructor(command: Command, { bubblewrap, wrapping, isolation, seccomp, jobControl, release }: LaunchOptions) {
     this.#release = release
     const options = argumentList([
       ...isolation,
@@ -54,10 +61,11 @@ export class Launch {
     this.argv = [
       // Ctrl-C is for the command: the one who watches over it is in the same group, and would end it.
       ...(jobControl ? [jobControl.env, `--ignore-${signals}`] : []),
-      ...prefix,
-      ...[bubblewrap, '--args', '4', '--'],
-      ...(jobControl ? [jobControl.env, `--default-${signals}`] : []),
-      ...commandLine(command, jobControl !== undefined),
+      ...wrapping.outside([
+        ...[bubblewrap, '--args', '4', '--'],
+        ...(jobControl ? [jobControl.env, `--default-${signals}`] : []),
+        ...wrapping.inside(commandLine(command, jobControl !== undefined)),
+      ]),
     ] as unknown as [string, ...string[]]
     const list = new MemoryFile(options)
     this.descriptors = [seccomp.open('r'), list.open('r'), this.#status.open('a')]

@@ -7,7 +7,7 @@ import { PolicyError } from '../policy/policy-error.ts'
 import { parentOf } from '../policy/posix-path.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { type GlobMatch, scanGlobs } from './glob-scan.ts'
-import { type Command, Launch } from './launch.ts'
+import { type Command, Launch, type Wrapping } from './launch.ts'
 import { createMasks } from './mask-files.ts'
 import { MemoryFile } from './memory-file.ts'
 import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
@@ -29,10 +29,20 @@ export type SandboxNetwork = NetworkPermission | 'proxy'
 export interface PrepareOptions {
   readonly policy: Policy
   readonly network: SandboxNetwork
-  /** Programs to go through before bubblewrap. */
-  readonly prefix?: readonly string[]
-  /** Ours, and to be trusted not to make what is missing. It gets its own files through these mounts in /dev. */
-  readonly helper?: { readonly mounts: readonly string[] }
+}
+
+export interface HelperOptions {
+  readonly files: FileRules
+  /** For bubblewrap: its own files, in /dev. */
+  readonly mounts: readonly string[]
+}
+
+interface Plan {
+  readonly files: FileRules | undefined
+  readonly network: SandboxNetwork
+  readonly matches: readonly GlobMatch[]
+  /** Set for a program of ours, which keeps to the rules where mounts cannot. */
+  readonly helperMounts?: readonly string[]
 }
 
 /** What bubblewrap, the kernel's filters and a few mounts make of a policy. One for each executor. */
@@ -60,34 +70,38 @@ export class LinuxSandbox {
   }
 
   /** Throws a `PolicyError`, now or later, if this cannot be enforced. Later only if there is a tree to look through. */
-  prepare(options: PrepareOptions): PreparedSandbox | Promise<PreparedSandbox> {
-    const { files } = options.policy
-    if (!files || files.globs.length === 0) return this.#prepare(options, [])
-    return scanGlobs(files).then((matches) => this.#prepare(options, matches))
+  prepare({ policy: { files }, network }: PrepareOptions): PreparedSandbox | Promise<PreparedSandbox> {
+    const prepare = (matches: readonly GlobMatch[]) => this.#prepare({ files, network, matches })
+    return files && files.globs.length > 0 ? scanGlobs(files).then(prepare) : prepare([])
   }
 
-  #prepare({ policy, network, prefix = [], helper }: PrepareOptions, matches: readonly GlobMatch[]): PreparedSandbox {
+  /** For a program of ours, which knows the rules and does not make or read what only mounts would keep others from. */
+  prepareHelper({ files, mounts }: HelperOptions): PreparedSandbox {
+    return this.#prepare({ files, network: 'restricted', matches: [], helperMounts: mounts })
+  }
+
+  #prepare({ files, network, matches, helperMounts }: Plan): PreparedSandbox {
     this.#bubblewrap ??= findBubblewrap()
     if (this.#bubblewrap === undefined) {
       throw new PolicyError('unenforceable', 'bubblewrap is not installed: install the package bubblewrap')
     }
     this.#masks ??= createMasks(this.#options.stateDir)
+    const { deniedFile } = this.#masks
     const facts = thisHost()
-    const mounts = policy.files && this.#plan(policy.files, facts, matches, helper !== undefined)
+    const mounts = files && this.#plan(files, facts, matches, helperMounts !== undefined)
     return new PreparedSandbox({
       facts,
-      files: policy.files,
+      files,
       mounts,
       bubblewrap: this.#bubblewrap,
-      prefix,
       seccomp: this.#filter(network),
       isolation: (terminal) =>
         isolationArguments({
           mounts,
           sharesNetwork: network !== 'restricted',
           terminal,
-          deniedFile: this.#masks!.deniedFile,
-          ...(helper && { extras: helper.mounts }),
+          deniedFile,
+          ...(helperMounts && { extras: helperMounts }),
         }),
       hold: () => this.#mountPoints.hold(mounts?.mountPoints ?? []),
     })
@@ -123,32 +137,31 @@ interface Prepared {
   readonly files: FileRules | undefined
   readonly mounts: MountPlan | undefined
   readonly bubblewrap: string
-  readonly prefix: readonly string[]
   readonly seccomp: MemoryFile
   readonly isolation: (terminal: boolean) => string[]
   readonly hold: () => () => void
 }
 
+const NO_WRAPPING: Wrapping = { outside: (argv) => argv, inside: (argv) => argv }
+
 /** A policy that is ready for commands. */
 export class PreparedSandbox {
   readonly #prepared: Prepared
-  readonly #snapshot: string
 
   constructor(prepared: Prepared) {
     this.#prepared = prepared
-    this.#snapshot = this.#look()
   }
 
-  /** Whether what was mounted is still what is there. A mount goes when what it is on is replaced. */
-  get isCurrent(): boolean {
-    return this.#look() === this.#snapshot
+  /** Which files and directories are mounted. A mount goes when what it is on is replaced by something else. */
+  get identity(): string {
+    return (this.#prepared.mounts?.pinned ?? []).map(identityOf).join(' ')
   }
 
   /** Throws if there is no way to start it. */
-  launch(command: Command, { terminal }: { terminal: boolean }): Launch {
-    const { facts, files, bubblewrap, prefix, seccomp, isolation, hold } = this.#prepared
+  launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
+    const { facts, files, bubblewrap, seccomp, isolation, hold } = this.#prepared
     const env = facts.resolve('/usr/bin/env')
-    const canRunEnv = env.exists && (!files || files.decide(env.path).access !== 'none')
+    const canRunEnv = env.exists && files?.decide(env.path).access !== 'none'
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
     const release = hold()
     try {
@@ -156,7 +169,7 @@ export class PreparedSandbox {
         { ...command, cwd },
         {
           bubblewrap,
-          prefix,
+          wrapping,
           seccomp,
           isolation: isolation(terminal),
           jobControl: terminal && canRunEnv ? { env: env.path } : undefined,
@@ -167,10 +180,6 @@ export class PreparedSandbox {
       release()
       throw error
     }
-  }
-
-  #look(): string {
-    return (this.#prepared.mounts?.pinned ?? []).map(identityOf).join(' ')
   }
 }
 

@@ -68,31 +68,27 @@ export class DenyGlob {
   matches(path: string): boolean {
     const prefix = this.directory === '/' ? '/' : `${this.directory}/`
     if (!path.startsWith(prefix)) return false
-    // The steps that may come next; a step is reached from the one before it.
-    let reached = this.#skipStars(new Set([0]))
-    for (const name of path.slice(prefix.length).split('/')) {
-      const next = new Set<number>()
-      for (const index of reached) {
-        const step = this.steps[index]!
-        if (step === '**') {
-          next.add(index)
-          if (index === this.steps.length - 1) return true
-        } else if (matchesName(step, name)) next.add(index + 1)
-      }
-      reached = this.#skipStars(next)
-      if (reached.has(this.steps.length)) return true
-      if (reached.size === 0) return false
+    const names = path.slice(prefix.length).split('/')
+    // Goes back only to the last `**`: if what follows it fits anywhere, it fits where it fits first.
+    let at = 0
+    let star = -1
+    let resume = 0
+    for (let i = 0; i < names.length; ) {
+      const step = this.steps[at]!
+      if (step === '**') {
+        // At the end of a pattern it stands for at least one name.
+        if (at === this.steps.length - 1) return true
+        star = at++
+        resume = i
+      } else if (matchesName(step, names[i]!)) {
+        i++
+        if (++at === this.steps.length) return true
+      } else if (star >= 0) {
+        at = star + 1
+        i = ++resume
+      } else return false
     }
     return false
-  }
-
-  /** `**` stands for no name, too; at the end of a pattern it stands for at least one. */
-  #skipStars(reached: Set<number>): Set<number> {
-    for (const index of reached) {
-      const last = index === this.steps.length - 1
-      if (this.steps[index] === '**' && !last) reached.add(index + 1)
-    }
-    return reached
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Access } from '@waldo/protocol'
-import type { DenyGlob } from './deny-glob.ts'
+import { DenyGlob } from './deny-glob.ts'
 import { depthOf, firstNameBelow, isBelow, parentOf } from './posix-path.ts'
 
 /** One path, and what may be done with it and everything below it for which nothing else is said. */
@@ -50,6 +50,16 @@ export class FileRules {
       this.#byPath.set(rule.path, other ? together(other, rule) : rule)
     }
     this.rules = [...this.#byPath.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path) || compare(a.path, b.path))
+  }
+
+  /** For another process of this program. */
+  toJSON(): object {
+    return { rules: this.rules, globs: this.globs.map(({ pattern }) => pattern), globDepth: this.globDepth }
+  }
+
+  static fromJSON(value: object): FileRules {
+    const { rules, globs, globDepth } = value as { rules: FileRule[]; globs: string[]; globDepth?: number }
+    return new FileRules({ rules, globs: globs.flatMap((pattern) => DenyGlob.parse(pattern)), globDepth })
   }
 
   /** Nothing is out of reach for reading. */

@@ -1,12 +1,13 @@
 import type * as Files from '@waldo/local/files'
 import type * as Search from '@waldo/local/search'
 import type * as Watch from '@waldo/local/watch'
-import type { Params, Result } from '@waldo/protocol'
+import type { Params, Result, SandboxIntent } from '@waldo/protocol'
 import type { EncodedResult } from '../encoded-result.ts'
-import type { FileHelper } from './file-helper.ts'
-import { type FileContext, type FileMethod, fileMethods, native, refuseRestricted } from './file-methods.ts'
+import type { FileHelper, HelperCall } from './file-helper.ts'
+import { type FileContext, type FileMethod, fileMethods, native } from './file-methods.ts'
 import type { HelperPool } from './helper-pool.ts'
 import { MissingWatch } from './missing-watch.ts'
+import type { SandboxedFiles } from './sandboxed-files.ts'
 
 /** What all connections of a server share to work on files. */
 export interface FileServices {
@@ -15,8 +16,8 @@ export interface FileServices {
   readonly search: () => typeof Search
   readonly watch: () => typeof Watch
   readonly mounts: Files.MountTable
-  /** Undefined in a helper, which does everything itself. */
-  readonly helpers: HelperPool | undefined
+  readonly helpers: HelperPool
+  readonly sandboxed: SandboxedFiles
 }
 
 export interface FileCall {
@@ -26,21 +27,24 @@ export interface FileCall {
   readonly raw: unknown
 }
 
-/** What an answer to a search may take: 4 MiB of text, escaped. */
-const SEARCH_BYTES = 16 * 1024 * 1024
 /** What goes on below a path, where another file system may be. */
 const DESCENDING: ReadonlySet<FileMethod> = new Set(['fs/walk', 'fs/copy', 'fs/remove'])
 
 type Answer = object | EncodedResult | Promise<object | EncodedResult>
+
+let lastChannel = 0
 
 /** The file access of one connection: its handles and its watch end with it. */
 export class ConnectionFiles {
   readonly #services: FileServices
   readonly #context: FileContext
   readonly #missing: MissingWatch
-  /** By mount point. */
-  readonly #mountHelpers = new Map<string, FileHelper>()
-  /** Handles that are open in one of those. */
+  /** What is ours in helpers that others use, too. */
+  readonly #channel = ++lastChannel
+  readonly #shared = new Set<FileHelper>()
+  /** Ours alone, by the pool that they are from and the mount point that they are for. */
+  readonly #mountHelpers = new Map<HelperPool, Map<string, FileHelper>>()
+  /** Handles that are open in one of all those. */
   readonly #elsewhere = new Map<string, FileHelper>()
 
   constructor(
@@ -50,30 +54,26 @@ export class ConnectionFiles {
   ) {
     const { files, search, watch, mounts } = services
     this.#services = services
-    // A helper is there to touch such files.
-    const isSlow = (path: Files.NativePath) => services.helpers !== undefined && mounts.slowMountOf(path) !== undefined
+    const isSlow = (path: Files.NativePath) => mounts.slowMountOf(path) !== undefined
     this.#context = { files, handles: new files.FileHandles(), search, signal, answers, isSlow }
     this.#missing = new MissingWatch(watch, mounts, onMissingChanged)
   }
 
-  call({ method, params, raw }: FileCall): Answer {
-    if ('sandbox' in params) refuseRestricted(params.sandbox)
-    const { helpers } = this.#services
-    if (helpers) {
-      if (method === 'fs/glob' || method === 'fs/grep') {
-        const { answers, signal } = this.#context
-        return answers.within(SEARCH_BYTES, () => helpers.search(method, raw, signal))
-      }
-      if ('handleId' in params) {
-        const answer = this.#callOnHandle(method, params, raw)
-        if (answer) return answer
-      } else {
-        const helper = this.#helperOfPath(params, DESCENDING.has(method))
-        if (helper) return helper.call(method, raw)
-      }
+  call(call: FileCall): Answer {
+    const { method, params } = call
+    if ('handleId' in params && method !== 'fs/open') {
+      const helper = this.#elsewhere.get(params.handleId)
+      if (!helper) return this.#here(call)
+      if (method === 'fs/close') this.#forget(params.handleId)
+      return helper.call(this.#toHelper(call))
     }
-    const handler = fileMethods[method] as (params: Params<FileMethod>, context: FileContext) => Answer
-    return handler(params, this.#context)
+    const sandboxed = this.#services.sandboxed.poolFor((params as { sandbox?: SandboxIntent }).sandbox)
+    const pool = sandboxed ?? this.#services.helpers
+    if (method === 'fs/glob' || method === 'fs/grep') return pool.search(this.#toHelper(call), this.#context.signal)
+    const slow = this.#slowMount(params, DESCENDING.has(method))
+    const helper = slow === undefined ? sandboxed && this.#share(sandboxed.common) : this.#mountHelper(pool, slow)
+    if (!helper) return this.#here(call)
+    return method === 'fs/open' ? this.#open(helper, call) : helper.call(this.#toHelper(call))
   }
 
   watchMissing(params: Params<'fs/watchMissing'>): Result<'fs/watchMissing'> {
@@ -83,53 +83,75 @@ export class ConnectionFiles {
   close(): void {
     this.#context.handles.closeAll()
     this.#missing.stop()
-    for (const helper of this.#mountHelpers.values()) helper.end()
+    for (const helpers of this.#mountHelpers.values()) for (const helper of helpers.values()) helper.end()
+    for (const handleId of [...this.#elsewhere.keys()]) this.#forget(handleId)
+    for (const helper of this.#shared) helper.endChannel(this.#channel)
   }
 
-  /** Undefined for files that we may touch ourselves. */
-  #helperOfPath(params: Params<FileMethod>, descends: boolean): FileHelper | undefined {
+  #here({ method, params }: FileCall): Answer {
+    const handler = fileMethods[method] as (params: Params<FileMethod>, context: FileContext) => Answer
+    return handler(params, this.#context)
+  }
+
+  #toHelper({ method, raw }: FileCall): HelperCall {
+    return { channel: this.#channel, method, params: raw as object, answers: this.#context.answers }
+  }
+
+  #open(helper: FileHelper, call: FileCall): Answer {
+    const { handleId } = call.params as Params<'fs/open'>
+    // Then it is an error, which is told here.
+    if (this.#context.handles.has(handleId)) return this.#here(call)
+    if (this.#elsewhere.has(handleId)) return this.#elsewhere.get(handleId)!.call(this.#toHelper(call))
+    // At once: calls on the handle may be on their way already.
+    this.#elsewhere.set(handleId, helper)
+    helper.openHandles++
+    return helper.call(this.#toHelper(call)).catch((error) => {
+      this.#forget(handleId)
+      throw error
+    })
+  }
+
+  #forget(handleId: string): void {
+    const helper = this.#elsewhere.get(handleId)
+    if (helper) helper.openHandles--
+    this.#elsewhere.delete(handleId)
+  }
+
+  /** Undefined for files that always answer. */
+  #slowMount(params: Params<FileMethod>, descends: boolean): string | undefined {
     const paths =
       'path' in params ? [params.path] : 'sourcePath' in params ? [params.sourcePath, params.destinationPath] : []
     for (const path of paths) {
       const { mounts } = this.#services
       const file = native(path)
       const mount = mounts.slowMountOf(file) ?? (descends ? mounts.slowMountBelow(file) : undefined)
-      if (mount !== undefined) return this.#helperOfMount(mount)
+      if (mount !== undefined) return mount
     }
     return undefined
   }
 
-  /** Undefined for handles that are, or will be, here. */
-  #callOnHandle(
-    method: FileMethod,
-    params: Params<FileMethod> & { handleId: string },
-    raw: unknown,
-  ): Promise<object> | undefined {
-    const { handleId } = params
-    const known = this.#elsewhere.get(handleId)
-    if (known) {
-      if (method === 'fs/close') this.#elsewhere.delete(handleId)
-      return known.call(method, raw)
-    }
-    if (method !== 'fs/open' || this.#context.handles.has(handleId)) return undefined
-    const helper = this.#helperOfPath(params, false)
-    if (!helper) return undefined
-    // At once: calls on the handle may be on their way already.
-    this.#elsewhere.set(handleId, helper)
-    return helper.call(method, raw).catch((error) => {
-      this.#elsewhere.delete(handleId)
-      throw error
-    })
+  #share(helper: FileHelper): FileHelper {
+    if (this.#shared.has(helper)) return helper
+    this.#shared.add(helper)
+    this.#forgetAtEnd(helper)
+    void helper.ended.then(() => this.#shared.delete(helper))
+    return helper
   }
 
-  #helperOfMount(mount: string): FileHelper {
-    const existing = this.#mountHelpers.get(mount)
+  #mountHelper(pool: HelperPool, mount: string): FileHelper {
+    const helpers = this.#mountHelpers.get(pool) ?? new Map<string, FileHelper>()
+    this.#mountHelpers.set(pool, helpers)
+    const existing = helpers.get(mount)
     if (existing?.alive) return existing
-    const helper = this.#services.helpers!.startMountHelper()
-    this.#mountHelpers.set(mount, helper)
+    const helper = pool.startMountHelper()
+    helpers.set(mount, helper)
+    this.#forgetAtEnd(helper)
+    return helper
+  }
+
+  #forgetAtEnd(helper: FileHelper): void {
     void helper.ended.then(() => {
       for (const [id, owner] of this.#elsewhere) if (owner === helper) this.#elsewhere.delete(id)
     })
-    return helper
   }
 }

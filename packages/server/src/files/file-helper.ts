@@ -1,36 +1,106 @@
 import type { Guard } from '@waldo/local'
-import { ErrorCode, limits, ProtocolError } from '@waldo/protocol'
-import { LineSplitter } from '@waldo/rpc'
+import { ErrorCode, ProtocolError } from '@waldo/protocol'
+import { EncodedResult } from '../encoded-result.ts'
+import type { LargeAnswers } from '../large-answers.ts'
+import type { FileMethod } from './file-methods.ts'
+import { encodeFrame, FrameSplitter } from './helper-frames.ts'
 
+const MiB = 1024 * 1024
 const GOODBYE_MS = 5000
+/** What answers may take that are always large. */
+const ROOM: Partial<Record<FileMethod, number>> = {
+  'fs/readDirectory': 16 * MiB,
+  'fs/walk': 16 * MiB,
+  'fs/readBlock': 2 * MiB,
+  // 4 MiB of text, escaped.
+  'fs/glob': 16 * MiB,
+  'fs/grep': 16 * MiB,
+}
+/** Of what it says on standard error. */
+const LAST_WORDS = 500
 
-export interface HelperOptions {
-  readonly command: readonly string[]
-  /** Whoever sees to it that the process with this id does not outlive us. */
-  readonly guard: (pid: number) => Guard
+export interface HelperLaunch {
+  readonly argv: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly descriptors?: readonly number[]
+  /** Once it has been started, or could not be. */
+  readonly started?: () => void
+  /** Once it has ended. */
+  readonly ended?: () => void
 }
 
-type Answer = { id: number; result?: object; error?: { code: ErrorCode; message: string } }
+export interface HelperOptions {
+  readonly launch: () => HelperLaunch
+  /** Whoever sees to it that the process with this id does not outlive us. */
+  readonly guard: (pid: number) => Guard
+  /** What it is told first: the rules that it has to keep to. */
+  readonly rules?: object
+}
+
+/** Who has to see to it that there is room for large answers. */
+export type Answers = Pick<LargeAnswers, 'within'>
+
+export interface HelperCall {
+  /** Handles belong to a channel, and end with it. */
+  readonly channel: number
+  readonly method: FileMethod
+  /** As they came from the client. */
+  readonly params: object
+  readonly answers: Answers
+}
+
+type Answer = {
+  readonly id: number
+  /** Nothing has happened: the answer needs room for so many bytes. */
+  readonly needs?: number
+  readonly result?: object
+  /** The member of the result that holds the payload as base64. */
+  readonly bytes?: string
+  readonly error?: { readonly code: ErrorCode; readonly message: string }
+}
+interface Pending {
+  readonly resolve: (result: object | EncodedResult) => void
+  readonly reject: (error: Error) => void
+  readonly retry: (bytes: number) => void
+}
 
 /**
- * Another executor on stdio that only touches files. What may hang (a network file system) or run away (a regular
- * expression) happens there: at worst, that process is lost.
+ * Another process of this program that only touches files. What may hang (a network file system), run away (a regular
+ * expression) or may see only a part of the machine happens there: at worst, that process is lost.
  */
 export class FileHelper {
-  readonly #child: Bun.Subprocess<'pipe', 'pipe', 'ignore'>
-  readonly #pending = new Map<number, { resolve: (result: object) => void; reject: (error: Error) => void }>()
+  readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+  readonly #pending = new Map<number, Pending>()
   readonly #guard: Guard
   #nextId = 1
   #alive = true
+  #lastWords = ''
+  /** Open in it, of all channels. */
+  openHandles = 0
   readonly ended: Promise<void>
 
-  constructor({ command, guard }: HelperOptions) {
-    this.#child = Bun.spawn([...command], { stdio: ['pipe', 'pipe', 'ignore'], detached: true })
+  constructor({ launch, guard, rules }: HelperOptions) {
+    const { argv, env = process.env, descriptors = [], started, ended } = launch()
+    try {
+      this.#child = Bun.spawn([...argv], {
+        stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
+        cwd: '/',
+        env,
+        detached: true,
+      }) as Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+    } catch (error) {
+      ended?.()
+      throw error
+    } finally {
+      started?.()
+    }
     const guarded = guard(this.#child.pid)
     this.#guard = guarded
-    void this.#child.exited.then(() => guarded.release())
-    this.#send({ id: 0, method: 'initialize', params: { clientName: 'waldo' } })
-    this.#send({ method: 'initialized', params: {} })
+    void this.#child.exited.then(() => {
+      guarded.release()
+      ended?.()
+    })
+    this.#send({ rules: rules ?? null })
     this.ended = this.#listen()
   }
 
@@ -43,13 +113,14 @@ export class FileHelper {
     return this.#pending.size
   }
 
-  call(method: string, params: unknown): Promise<object> {
-    if (!this.#alive) return Promise.reject(lost())
-    const id = this.#nextId++
-    return new Promise((resolve, reject) => {
-      this.#pending.set(id, { resolve, reject })
-      this.#send({ id, method, params })
-    })
+  call(call: HelperCall): Promise<object | EncodedResult> {
+    const room = ROOM[call.method] ?? 0
+    const now = () => this.#ask(call, room)
+    return Promise.resolve(room === 0 ? now() : call.answers.within(room, now))
+  }
+
+  endChannel(channel: number): void {
+    if (this.#alive) this.#send({ ended: channel })
   }
 
   /** Lets it put its files in order first: what was not closed keeps its old content. */
@@ -64,9 +135,24 @@ export class FileHelper {
     this.#guard.kill()
   }
 
-  #send(message: object): void {
-    const line = `${JSON.stringify(message)}\n`
-    this.#write((stdin) => stdin.write(line))
+  #ask(call: HelperCall, room: number): Promise<object | EncodedResult> {
+    if (!this.#alive) return Promise.reject(this.#lost())
+    const id = this.#nextId++
+    const { channel, method, answers } = call
+    const member = payloadMember(method)
+    const { [member]: text, ...params } = call.params as Record<string, unknown>
+    // Long text that nothing has to be escaped in, unless it is not what it should be.
+    const isPayload = typeof text === 'string' && text !== '' && isLatin1(text)
+    const message = { id, channel, method, room, params: isPayload ? params : call.params }
+    return new Promise((resolve, reject) => {
+      const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
+      this.#pending.set(id, { resolve, reject, retry })
+      this.#send(message, isPayload ? Buffer.from(text, 'latin1') : undefined)
+    })
+  }
+
+  #send(message: object, payload?: Uint8Array): void {
+    for (const part of encodeFrame(message, payload)) this.#write((stdin) => stdin.write(part))
     this.#write((stdin) => stdin.flush())
   }
 
@@ -80,30 +166,59 @@ export class FileHelper {
   }
 
   async #listen(): Promise<void> {
-    const splitter = new LineSplitter(limits.messageBytes)
+    const splitter = new FrameSplitter()
+    const lastWords = this.#hearLastWords()
     let cause: unknown
     try {
-      for await (const bytes of this.#child.stdout) for (const line of splitter.push(bytes)) this.#receive(line)
+      for await (const bytes of this.#child.stdout) {
+        for (const { message, payload } of splitter.push(bytes)) this.#receive(message as Answer, payload)
+      }
     } catch (error) {
       cause = error // It does not speak our language; whoever waits for an answer is told.
     }
     this.#alive = false
     // It may have closed its output without ending.
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.kill()
-    for (const { reject } of this.#pending.values()) reject(lost(cause))
+    await lastWords
+    for (const { reject } of this.#pending.values()) reject(this.#lost(cause))
     this.#pending.clear()
   }
 
-  #receive(line: string): void {
-    const { id, result, error } = JSON.parse(line) as Answer
+  async #hearLastWords(): Promise<void> {
+    try {
+      for await (const bytes of this.#child.stderr) {
+        this.#lastWords = `${this.#lastWords}${Buffer.from(bytes).toString()}`.slice(-LAST_WORDS)
+      }
+    } catch {
+      // Then it has said nothing.
+    }
+  }
+
+  #receive({ id, needs, result, bytes, error }: Answer, payload: Uint8Array): void {
     const pending = this.#pending.get(id)
     this.#pending.delete(id)
-    if (error) pending?.reject(new ProtocolError(error.code, error.message))
-    else pending?.resolve(result!)
+    if (needs !== undefined) pending?.retry(needs)
+    else if (error) pending?.reject(new ProtocolError(error.code, error.message))
+    else if (bytes === undefined) pending?.resolve(result!)
+    else pending?.resolve(new EncodedResult(bytes, payload, result))
+  }
+
+  #lost(cause?: unknown): ProtocolError {
+    const reason = cause === undefined ? this.#lastWords.trim() : (cause as Error).message
+    const because = reason === '' ? '' : ` (${reason})`
+    return new ProtocolError(
+      ErrorCode.internal,
+      `the process that worked on these files has ended${because}; try again`,
+    )
   }
 }
 
-function lost(cause?: unknown): ProtocolError {
-  const reason = cause === undefined ? '' : ` (${(cause as Error).message})`
-  return new ProtocolError(ErrorCode.internal, `the process that worked on these files has ended${reason}; try again`)
+/** The member that is long, and travels beside the others. */
+export function payloadMember(method: FileMethod): 'dataBase64' | 'chunk' {
+  return method === 'fs/writeBlock' ? 'chunk' : 'dataBase64'
+}
+
+function isLatin1(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: every character of one byte.
+  return !/[^\x00-\xff]/.test(text)
 }

@@ -11,7 +11,6 @@ import {
   type PathUri,
   ProtocolError,
   type Result,
-  type SandboxIntent,
   toPosixPath,
 } from '@waldo/protocol'
 import { EncodedResult } from '../encoded-result.ts'
@@ -23,8 +22,10 @@ export interface FileContext {
   readonly handles: Files.FileHandles
   readonly search: () => typeof Search
   readonly signal: AbortSignal
-  readonly answers: LargeAnswers
+  readonly answers: Pick<LargeAnswers, 'within'>
   readonly isSlow: (path: Files.NativePath) => boolean
+  /** Throws for what may not be copied, or not there. */
+  readonly checkCopy?: (source: Files.NativePath, target: Files.NativePath) => void
 }
 
 export type FileMethod = Exclude<Extract<Method, `fs/${string}`>, `fs/${'watch' | 'unwatch' | 'watchMissing'}`>
@@ -73,16 +74,16 @@ export const fileMethods: FileMethods = {
   'fs/walk': ({ path, options }, { files, answers, isSlow }) =>
     answers.within(LISTING_BYTES, () => files.walk(native(path), options, isSlow)),
   'fs/remove': ({ path, ...options }, { files }) => done(files.remove(native(path), options)),
-  'fs/copy': ({ sourcePath, destinationPath, recursive }, { files }) =>
-    done(files.copy(native(sourcePath), native(destinationPath), { recursive })),
+  'fs/copy': ({ sourcePath, destinationPath, recursive }, { files, checkCopy }) =>
+    done(files.copy(native(sourcePath), native(destinationPath), { recursive, check: checkCopy })),
   'fs/rename': ({ sourcePath, destinationPath, overwrite }, { files }) =>
     done(files.rename(native(sourcePath), native(destinationPath), { overwrite })),
-  'fs/open': ({ handleId, path, mode, createMode }, { handles }) => {
-    handles.open(handleId, native(path), mode, createMode)
+  'fs/open': ({ handleId, path, mode, createMode, followSymlinks }, { handles }) => {
+    handles.open(handleId, native(path), mode, { createMode, followSymlinks })
     return { handleId }
   },
   'fs/readBlock': ({ handleId, offset, len }, { handles, answers }) => {
-    const encode = (block: Uint8Array) => new EncodedResult('{"chunk":"', block, `","eof":${block.length < len}}`)
+    const encode = (block: Uint8Array) => new EncodedResult('chunk', block, { eof: block.length < len })
     const read = () => {
       const block = handles.readBlock(handleId, offset, len)
       return block instanceof Promise ? block.then(encode) : encode(block)
@@ -126,15 +127,8 @@ export function native(uri: PathUri): Files.NativePath {
   }
 }
 
-/** An intent that we cannot enforce is refused: access without it would be worse than none. */
-export function refuseRestricted(sandbox: SandboxIntent | undefined): void {
-  if (sandbox?.permissions.type !== 'managed') return
-  if (sandbox.permissions.file_system?.type === 'unrestricted') return
-  throw new ProtocolError(ErrorCode.invalidRequest, 'filesystem sandbox cannot be enforced on this executor')
-}
-
 function encodeFile(content: Uint8Array): EncodedResult {
-  return new EncodedResult('{"dataBase64":"', content, '"}')
+  return new EncodedResult('dataBase64', content)
 }
 
 function decodeContent(method: string, dataBase64: string): Uint8Array {

@@ -1,5 +1,6 @@
 import { ErrorCode, ProtocolError } from '@waldo/protocol'
-import { FileHelper, type HelperOptions } from './file-helper.ts'
+import type { EncodedResult } from '../encoded-result.ts'
+import { FileHelper, type HelperCall, type HelperOptions } from './file-helper.ts'
 
 /** Searches that run at a time; others wait for one of them. */
 const MAX_SEARCHES = 4
@@ -22,10 +23,11 @@ interface Searcher {
   doomed: boolean
 }
 
-/** The helpers of one server. */
+/** The helpers of one server for everything, or for what one profile lets them see. */
 export class HelperPool {
   readonly #options: HelperOptions
   readonly #mountHelpers = new Set<FileHelper>()
+  #common: FileHelper | undefined
   readonly #searchers = new Set<Searcher>()
   readonly #idle: Searcher[] = []
   /** Oldest first. */
@@ -35,6 +37,18 @@ export class HelperPool {
 
   constructor(options: HelperOptions) {
     this.#options = options
+  }
+
+  /** The helper that everybody shares, each connection with a channel of its own. */
+  get common(): FileHelper {
+    if (!this.#common?.alive) this.#common = new FileHelper(this.#options)
+    return this.#common
+  }
+
+  /** Whether somebody waits for an answer, or has a file open. */
+  get isBusy(): boolean {
+    const helpers = this.#common ? [this.#common, ...this.#mountHelpers] : [...this.#mountHelpers]
+    return this.#running.size > 0 || helpers.some(({ alive, busy, openHandles }) => alive && busy + openHandles > 0)
   }
 
   /** A helper for one connection's files on one slow file system. */
@@ -52,10 +66,10 @@ export class HelperPool {
   }
 
   /** A search has a helper to itself, so that it can be ended at any moment: by the signal of its connection. */
-  async search(method: string, params: unknown, signal: AbortSignal): Promise<object> {
+  async search(call: HelperCall, signal: AbortSignal): Promise<object | EncodedResult> {
     await this.#turn(signal)
     try {
-      return await this.#searchNow(method, params, signal)
+      return await this.#searchNow(call, signal)
     } finally {
       const running = this.#running.get(signal)! - 1
       if (running === 0) this.#running.delete(signal)
@@ -64,7 +78,17 @@ export class HelperPool {
     }
   }
 
+  /** Nobody will ask for anything any more; what is open is put in order. */
+  retire(): void {
+    this.#common?.end()
+    for (const { helper, idle } of this.#searchers) {
+      clearTimeout(idle)
+      helper.kill()
+    }
+  }
+
   close(): void {
+    this.#common?.kill()
     for (const helper of this.#mountHelpers) helper.kill()
     for (const { helper, idle } of this.#searchers) {
       clearTimeout(idle)
@@ -101,7 +125,7 @@ export class HelperPool {
     proceed()
   }
 
-  async #searchNow(method: string, params: unknown, signal: AbortSignal): Promise<object> {
+  async #searchNow(call: HelperCall, signal: AbortSignal): Promise<object | EncodedResult> {
     const searcher = this.#idle.pop() ?? this.#start()
     clearTimeout(searcher.idle)
     const kill = () => {
@@ -112,7 +136,7 @@ export class HelperPool {
     signal.addEventListener('abort', kill, { once: true })
     if (signal.aborted) kill()
     try {
-      return await searcher.helper.call(method, params)
+      return await searcher.helper.call(call)
     } finally {
       clearTimeout(timer)
       signal.removeEventListener('abort', kill)

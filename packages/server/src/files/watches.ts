@@ -1,21 +1,26 @@
 import { ExecError } from '@waldo/environment'
-import type { MountTable, NativePath } from '@waldo/local/files'
+import { displayPath, type MountTable, type NativePath, realPath, systemError } from '@waldo/local/files'
 import type { TreeWatch } from '@waldo/local/watch'
 import { type FsChanged, fromPosixPath, type Params, type Result } from '@waldo/protocol'
 import { encodeNotification } from '@waldo/rpc'
-import { native, refuseRestricted } from './file-methods.ts'
+import type { FileRules } from '@waldo/sandbox'
+import { native } from './file-methods.ts'
+import type { SandboxedFiles } from './sandboxed-files.ts'
 import type { SessionWatches } from './session-watches.ts'
 
 const MAX_WATCHES = 64
 
 interface Subscription {
   readonly watch: TreeWatch
+  /** What it may hear of; undefined: everything. */
+  readonly isVisible: ((path: NativePath) => boolean) | undefined
   /** What the client knows already. */
   cursor: number
   readonly stop: () => void
 }
 
 export interface WatchesOptions {
+  readonly sandboxed: SandboxedFiles
   readonly open: typeof TreeWatch.open
   readonly mounts: MountTable
   readonly watches: SessionWatches
@@ -36,8 +41,9 @@ export class Watches {
   }
 
   async watch({ watchId, path, recursive, cursor, sandbox }: Params<'fs/watch'>): Promise<Result<'fs/watch'>> {
-    refuseRestricted(sandbox)
-    const { watches } = this.#options
+    const { watches, sandboxed } = this.#options
+    const rules = sandboxed.rulesOf(sandbox)
+    const isVisible = rules && visibility(native(path), rules)
     this.#unsubscribe(watchId)
     const known = watches.find(watchId, path, recursive)
     const watch = known ?? (await this.#open(native(path), recursive))
@@ -45,6 +51,7 @@ export class Watches {
     if (this.#closed || watches.closed) throw new ExecError('CLOSED', 'the connection is gone')
     const subscription: Subscription = {
       watch,
+      isVisible,
       cursor: cursor ?? watch.cursor,
       stop: watch.onChange(() => this.#tell(watchId)),
     }
@@ -100,12 +107,25 @@ export class Watches {
     const { cursor, changes, overflow } = subscription.watch.since(subscription.cursor)
     if (cursor === subscription.cursor) return
     subscription.cursor = cursor
+    const { isVisible } = subscription
+    const visible = isVisible ? changes.filter((change) => isVisible(change.path)) : changes
+    if (visible.length === 0 && !overflow) return
     const params: FsChanged = {
       watchId,
       cursor,
-      changes: changes.map(({ path, kind }) => ({ path: fromPosixPath(path), kind })),
+      changes: visible.map(({ path, kind }) => ({ path: fromPosixPath(path), kind })),
       overflow,
     }
     this.#options.send(encodeNotification('fs/changed', params))
   }
+}
+
+/** Which paths below the one that is to be watched may be heard of. Throws if it is none of them itself. */
+function visibility(path: NativePath, rules: FileRules): (path: NativePath) => boolean {
+  const real = realPath(path)
+  const [given, root] = [displayPath(path), displayPath(real)]
+  const { access, explicit } = rules.decide(root)
+  if (access === 'none') throw systemError(explicit ? 'EACCES' : 'ENOENT', path)
+  // They are reported below the path that was given, which may lead through links.
+  return (changed) => rules.decide(`${root}${displayPath(changed).slice(given.length)}`).access !== 'none'
 }

@@ -1,83 +1,24 @@
 import assert from 'node:assert/strict'
-import { closeSync, mkdtempSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type SeccompOptions, seccompProgram } from './seccomp-program.ts'
-import { type SeccompArch, type SyscallName, syscallNumber } from './syscalls.ts'
+import type { SeccompOptions } from './seccomp-program.ts'
+import { syscallNumber } from './syscalls.ts'
+import { arch, type Call, TestBubblewrap } from './test-bubblewrap.ts'
 
-const arch = process.arch as SeccompArch
 const skip = process.platform === 'linux' && ['x64', 'arm64'].includes(arch) ? false : 'needs Linux on x64 or arm64'
 
-let directory: string
-
-/** Runs a command under bubblewrap and the filter, or under bubblewrap alone. The network is not isolated otherwise. */
-async function run(filter: Partial<SeccompOptions> | 'no filter', argv: string[], input = '') {
-  for (const [program, name] of [['bwrap', 'bubblewrap'], [argv[0]!]] as const) {
-    assert.ok(Bun.which(program), `${program} is missing, type: apt-get install -y ${name ?? program}`)
-  }
-  const filtered = filter === 'no filter' ? [] : ['--seccomp', '3']
-  const child = Bun.spawn(
-    [
-      ...['bwrap', '--die-with-parent', '--unshare-user', '--unshare-pid', '--unshare-ipc', '--cap-drop', 'ALL'],
-      ...['--ro-bind', '/', '/', '--bind', directory, directory, '--chdir', directory],
-      ...['--dev', '/dev', '--proc', '/proc', ...filtered, '--', ...argv],
-    ],
-    // The pipes are pairs of sockets, as those of Node are.
-    { stdio: ['pipe', 'pipe', 'pipe', 'pipe'], env: { ...process.env, HOME: directory }, timeout: 50_000 },
-  )
-  const descriptor = child.stdio[3] as number
-  try {
-    if (filter !== 'no filter') writeSync(descriptor, seccompProgram({ arch, network: 'restricted', ...filter }))
-  } finally {
-    closeSync(descriptor)
-  }
-  child.stdin.write(input)
-  await child.stdin.end()
-  const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
-  return { stdout, stderr, code }
-}
-
-/** The standard output of a command that ends well. */
-async function output(filter: Partial<SeccompOptions> | 'no filter', argv: string[], input = ''): Promise<string> {
-  const { stdout, stderr, code } = await run(filter, argv, input)
-  assert.equal(code, 0, stderr)
-  return stdout.trim()
-}
-
-type Call = [SyscallName, ...args: (number | bigint | 'buffer' | 'self')[]]
-
-/** The name of the error of each call, or `ok`. `buffer` is the address of some zeros, `self` is the caller's process id. */
-async function results(filter: Partial<SeccompOptions> | 'no filter', calls: Call[]): Promise<string[]> {
-  const script = `
-import ctypes, errno, json, os, sys
-libc = ctypes.CDLL(None, use_errno=True)
-zeros = ctypes.create_string_buffer(4096)
-def call(number, args):
-    places = {'buffer': ctypes.addressof(zeros), 'self': os.getpid()}
-    values = [ctypes.c_ulong(places[arg] if arg in places else int(arg)) for arg in args]
-    done = libc.syscall(ctypes.c_long(number), *values)
-    return 0 if done >= 0 else ctypes.get_errno()
-for number, args in json.load(sys.stdin):
-    # In a process of its own, because some calls change the caller. One that clone has made ends here, too.
-    child = os.fork()
-    if child == 0:
-        code = 255
-        try: code = call(number, args)
-        finally: os._exit(code)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    print('ok' if code == 0 else errno.errorcode.get(code, code))
-`
-  const input = calls.map(([name, ...args]) => [syscallNumber(name, arch), args.map(String)] as const)
-  return (await output(filter, ['python3', '-c', script], JSON.stringify(input))).split('\n')
-}
+let bubblewrap: TestBubblewrap
 
 /** Checks that these calls are refused by the filter, and by nothing else. */
 async function refused(filter: Partial<SeccompOptions>, error: string, calls: Call[]): Promise<void> {
   const present = calls.filter(([name]) => syscallNumber(name, arch) !== undefined)
-  const [filtered, unfiltered] = [await results(filter, present), await results('no filter', present)]
+  const [filtered, unfiltered] = [
+    await bubblewrap.results(filter, present),
+    await bubblewrap.results('no filter', present),
+  ]
   const names = present.map((call) => call.join(' '))
   assert.deepEqual(
     names.map((name, index) => `${name}: ${filtered[index]}`),
@@ -94,9 +35,9 @@ const HIGH = 0xdead_beef_0000_0000n
 
 describe('under bubblewrap with the filter', { skip }, () => {
   before(() => {
-    directory = mkdtempSync(join(tmpdir(), 'waldo-seccomp-'))
+    bubblewrap = new TestBubblewrap()
   })
-  after(() => rmSync(directory, { recursive: true }))
+  after(() => bubblewrap.close())
 
   for (const network of ['restricted', 'proxy', 'enabled'] as const) {
     test(`(network ${network}) the kernel refuses what the rules name`, async () => {
@@ -152,7 +93,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
     a.shutdown(socket.SHUT_WR)
     print(b.recvmsg(9)[0].decode())
 `
-    assert.equal(await output({}, ['python3', '-c', talk]), 'hello 1\nagain\nhello 5\nagain')
+    assert.equal(await bubblewrap.output({}, ['python3', '-c', talk]), 'hello 1\nagain\nhello 5\nagain')
   })
 
   test('there are TCP sockets and pairs only when there is a proxy', async () => {
@@ -169,7 +110,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
       ['socket', INET, STREAM, 6],
       ['socketpair', UNIX, STREAM, 0, 'buffer'],
     ]
-    assert.deepEqual(await results({ network: 'proxy' }, calls), ['ok', 'ok', 'ok'])
+    assert.deepEqual(await bubblewrap.results({ network: 'proxy' }, calls), ['ok', 'ok', 'ok'])
   })
 
   test('curl reaches a server with a proxy or an enabled network, and none when it is restricted', async () => {
@@ -177,9 +118,9 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
     try {
       await new Promise((resolve) => server.once('listening', resolve))
       const argv = ['curl', '-sS', '--noproxy', '*', `http://127.0.0.1:${(server.address() as AddressInfo).port}/`]
-      assert.equal(await output({ network: 'enabled' }, argv), 'origin')
-      assert.equal(await output({ network: 'proxy' }, argv), 'origin')
-      const { code, stdout } = await run({ network: 'restricted' }, argv)
+      assert.equal(await bubblewrap.output({ network: 'enabled' }, argv), 'origin')
+      assert.equal(await bubblewrap.output({ network: 'proxy' }, argv), 'origin')
+      const { code, stdout } = await bubblewrap.run({ network: 'restricted' }, argv)
       assert.notEqual(code, 0)
       assert.equal(stdout, '')
     } finally {
@@ -189,7 +130,7 @@ for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
 
   test('a program can list the interfaces when the network is enabled', async () => {
     const script = 'console.log(Object.keys(require("node:os").networkInterfaces()).includes("lo"))'
-    assert.equal(await output({ network: 'enabled' }, ['node', '-e', script]), 'true')
+    assert.equal(await bubblewrap.output({ network: 'enabled' }, ['node', '-e', script]), 'true')
   })
 
   test('32-bit code dies with its first system call', { skip: arch !== 'x64' && 'needs x64' }, async () => {
@@ -200,30 +141,36 @@ code = mmap.mmap(-1, 4096, prot=7)
 code.write(bytes.fromhex('b814000000cd80c3'))
 print('ran', ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code)))(), flush=True)
 `
-    const { code, stdout } = await run({ network: 'enabled' }, ['python3', '-c', script])
+    const { code, stdout } = await bubblewrap.run({ network: 'enabled' }, ['python3', '-c', script])
     assert.equal(stdout, '')
     // By SIGSYS; a kernel without support for such code has always ended it with SIGSEGV.
     assert.ok(code === 128 + 31 || code === 128 + 11, `ended with ${code}`)
   })
 
   test('nothing runs with the filter of another architecture', async () => {
-    const { code, stdout } = await run({ arch: arch === 'x64' ? 'arm64' : 'x64' }, ['echo', 'ran'])
+    const { code, stdout } = await bubblewrap.run({ arch: arch === 'x64' ? 'arm64' : 'x64' }, ['echo', 'ran'])
     assert.notEqual(code, 0)
     assert.equal(stdout, '')
   })
 
   test('a program cannot be marked as setuid, by any of the calls for it', async () => {
-    const file = join(directory, 'program')
+    await refused({}, 'EPERM', [
+      ['chmod', 'buffer', 0o4755],
+      ['fchmod', 0, 0o4755],
+      ['fchmodat', -1, 'buffer', 0o4755],
+      ['fchmodat2', -1, 'buffer', 0o4755, 0],
+    ])
+    const file = join(bubblewrap.directory, 'program')
     writeFileSync(file, '#!/bin/sh\n', { mode: 0o755 })
     for (const change of ["os.chmod('program', 0o4755)", "os.fchmod(os.open('program', os.O_RDONLY), 0o6755)"]) {
-      const { stderr, code } = await run({}, ['python3', '-c', `import os; ${change}`])
+      const { stderr, code } = await bubblewrap.run({}, ['python3', '-c', `import os; ${change}`])
       assert.equal(code, 1)
       assert.match(stderr, /PermissionError: \[Errno 1\]/)
     }
-    const { stderr } = await run({}, ['chmod', 'u+s', 'program'])
+    const { stderr } = await bubblewrap.run({}, ['chmod', 'u+s', 'program'])
     assert.match(stderr, /Operation not permitted/)
     assert.equal(statSync(file).mode & 0o7777, 0o755)
-    await output({}, ['sh', '-c', 'chmod 700 program && mkdir shared && chmod g+s shared'])
+    await bubblewrap.output({}, ['sh', '-c', 'chmod 700 program && mkdir shared && chmod g+s shared'])
     assert.equal(statSync(file).mode & 0o7777, 0o700)
   })
 
@@ -235,21 +182,21 @@ if __name__ == '__main__':
     with Pool(2) as pool: print(sum(pool.map(abs, range(-9, 0))))
     with ThreadPoolExecutor(2) as pool: print(sum(pool.map(abs, range(-9, 0))))
 `
-    assert.equal(await output({}, ['python3', '-c', script]), '45\n45')
+    assert.equal(await bubblewrap.output({}, ['python3', '-c', script]), '45\n45')
   })
 
   test('Node reads a standard input that is a socket, and talks to children and workers', async () => {
     const echo = 'process.stdin.on("data", (data) => process.stdout.write(data))'
-    assert.equal(await output({}, ['node', '-e', echo], 'hello'), 'hello')
+    assert.equal(await bubblewrap.output({}, ['node', '-e', echo], 'hello'), 'hello')
     const family = `
 const { fork } = require('node:child_process')
 if (process.send) process.on('message', (text) => { process.send(text + ' child'); process.disconnect() })
 else fork(__filename).on('message', (text) => console.log(text)).send('hello')
 `
-    writeFileSync(join(directory, 'family.js'), family)
-    assert.equal(await output({}, ['node', 'family.js']), 'hello child')
+    writeFileSync(join(bubblewrap.directory, 'family.js'), family)
+    assert.equal(await bubblewrap.output({}, ['node', 'family.js']), 'hello child')
     const thread = 'new (require("node:worker_threads").Worker)("console.log(1 + 1)", { eval: true })'
-    assert.equal(await output({}, ['node', '-e', thread]), '2')
+    assert.equal(await bubblewrap.output({}, ['node', '-e', thread]), '2')
   })
 
   test('git and the shell work as ever', async () => {
@@ -259,7 +206,7 @@ else fork(__filename).on('message', (text) => console.log(text)).send('hello')
       (echo one; echo two) | sort -r | while read line; do echo "$line"; done; sleep 0 & wait; cat <<END
 here
 END`
-    assert.equal(await output({}, ['sh', '-c', script]), 'first\ntwo\none\nhere')
+    assert.equal(await bubblewrap.output({}, ['sh', '-c', script]), 'first\ntwo\none\nhere')
   })
 
   test('debuggers and nested namespaces work where they are allowed', async () => {
@@ -268,7 +215,11 @@ END`
       ['unshare', NEWUSER],
       ['clone', NEWUSER | SIGCHLD, 0, 0, 0, 0],
     ]
-    assert.deepEqual(await results({ allowDebugging: true }, [...trace, ...nest]), ['ok', 'EPERM', 'EPERM'])
-    assert.deepEqual(await results({ allowNestedNamespaces: true }, [...trace, ...nest]), ['EPERM', 'ok', 'ok'])
+    assert.deepEqual(await bubblewrap.results({ allowDebugging: true }, [...trace, ...nest]), ['ok', 'EPERM', 'EPERM'])
+    assert.deepEqual(await bubblewrap.results({ allowNestedNamespaces: true }, [...trace, ...nest]), [
+      'EPERM',
+      'ok',
+      'ok',
+    ])
   })
 })

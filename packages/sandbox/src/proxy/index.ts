@@ -1,0 +1,5 @@
+export type { Decider, NetworkAnswer, NetworkDecision, NetworkProtocol, NetworkQuestion } from './decision.ts'
+export { type ProxyEnvironmentOptions, proxyEnvironment } from './environment.ts'
+export type { ProxyLimits } from './limits.ts'
+export { type NetworkProxy, openProxy, type ProxyOptions } from './network-proxy.ts'
+export { type ProxyRules, proxyRules } from './rules.ts'

@@ -1,0 +1,113 @@
+import type { Guard } from '@waldo/local'
+import { ErrorCode, ProtocolError, type SandboxIntent } from '@waldo/protocol'
+import { type FileRules, PolicyError } from '@waldo/sandbox'
+import type { ExecutorSandbox } from '../sandbox/executor-sandbox.ts'
+import type { PreparedHelper, SandboxedHelper } from '../sandbox/sandboxed-helper.ts'
+import { HelperPool } from './helper-pool.ts'
+
+/** Profiles that have helpers at a time; more only while all of these are in use. */
+const MAX_PROFILES = 8
+const MAX_PROFILES_IN_USE = 32
+/** Helpers that nobody needs for so long end. */
+const IDLE_MS = 60_000
+
+interface Entry {
+  readonly pool: HelperPool
+  idle: ReturnType<typeof setTimeout> | undefined
+}
+
+export interface SandboxedFilesOptions {
+  readonly sandbox: () => ExecutorSandbox
+  readonly helper: () => SandboxedHelper
+  readonly guard: (pid: number) => Guard
+}
+
+/**
+ * File access for those who may not see everything. Each profile, as it is on this machine at the moment of the call,
+ * has a helper that runs in a sandbox made for it: what it cannot see, it cannot be talked into.
+ */
+export class SandboxedFiles {
+  readonly #options: SandboxedFilesOptions
+  /** Least recently used first. */
+  readonly #entries = new Map<string, Entry>()
+
+  constructor(options: SandboxedFilesOptions) {
+    this.#options = options
+  }
+
+  /** Undefined if the intent restricts nothing. Throws a `ProtocolError` for what cannot be enforced. */
+  poolFor(intent: SandboxIntent | undefined): HelperPool | undefined {
+    const rules = this.rulesOf(intent)
+    if (!rules) return undefined
+    try {
+      return this.#poolOf(intent!, rules)
+    } catch (error) {
+      throw unenforceable(error)
+    }
+  }
+
+  /** Undefined if everything is allowed. */
+  rulesOf(intent: SandboxIntent | undefined): FileRules | undefined {
+    if (intent?.permissions.type !== 'managed') return undefined
+    try {
+      return this.#options.sandbox().bind(intent, undefined).files
+    } catch (error) {
+      throw unenforceable(error)
+    }
+  }
+
+  close(): void {
+    for (const { pool, idle } of this.#entries.values()) {
+      clearTimeout(idle)
+      pool.close()
+    }
+    this.#entries.clear()
+  }
+
+  #poolOf(intent: SandboxIntent, rules: FileRules): HelperPool {
+    const prepared = this.#options.helper().prepare(intent, rules)
+    const key = `${rules.key} ${prepared.identity}`
+    const entry = this.#entries.get(key) ?? this.#start(rules, prepared)
+    // To the end of the line.
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    this.#endLater(key, entry)
+    for (const [oldest, { pool }] of this.#entries) {
+      if (this.#entries.size <= MAX_PROFILES) break
+      if (!pool.isBusy) this.#end(oldest)
+    }
+    return entry.pool
+  }
+
+  #start(rules: FileRules, { launch }: PreparedHelper): Entry {
+    if (this.#entries.size >= MAX_PROFILES_IN_USE) {
+      throw new ProtocolError(
+        ErrorCode.internal,
+        `files are being worked on under ${MAX_PROFILES_IN_USE} different profiles already; try again later`,
+      )
+    }
+    return { pool: new HelperPool({ launch, guard: this.#options.guard, rules: rules.toJSON() }), idle: undefined }
+  }
+
+  #endLater(key: string, entry: Entry): void {
+    clearTimeout(entry.idle)
+    entry.idle = setTimeout(() => {
+      if (entry.pool.isBusy) this.#endLater(key, entry)
+      else this.#end(key)
+    }, IDLE_MS)
+    entry.idle.unref()
+  }
+
+  #end(key: string): void {
+    const entry = this.#entries.get(key)
+    this.#entries.delete(key)
+    clearTimeout(entry?.idle)
+    entry?.pool.retire()
+  }
+}
+
+function unenforceable(error: unknown): unknown {
+  if (!(error instanceof PolicyError)) return error
+  const code = error.kind === 'context' ? ErrorCode.invalidParams : ErrorCode.invalidRequest
+  return new ProtocolError(code, error.message, { cause: error })
+}

@@ -1,0 +1,148 @@
+import { ExecError } from '@waldo/environment'
+import type { ConfinedCommand, ConfinedLaunch, Confinement, Ending } from '@waldo/local'
+import type { ProcessExit, ProcessLimits } from '@waldo/protocol'
+import type { Policy } from '@waldo/sandbox'
+import type { PreparedLimits, PreparedSandbox, Wrapping } from '@waldo/sandbox/linux'
+import type { ProxyRules } from '@waldo/sandbox/proxy'
+import type { ClientCalls } from '../client-calls.ts'
+import type { ExecutorSandbox } from './executor-sandbox.ts'
+import { LimitedLaunch } from './limited-launch.ts'
+import { ManagedNetwork } from './managed-network.ts'
+
+export interface ConfineOptions {
+  readonly processId: string
+  /** Undefined: no sandbox. */
+  readonly policy: Policy | undefined
+  readonly proxy: ProxyRules | undefined
+  readonly isManaged: boolean
+  readonly decisionMs: number | undefined
+  readonly limits: ProcessLimits | undefined
+  readonly client: () => ClientCalls | undefined
+}
+
+interface Parts {
+  readonly policy: Policy | undefined
+  readonly prepared: PreparedSandbox | undefined
+  readonly network: ManagedNetwork | undefined
+  readonly limits: PreparedLimits | undefined
+}
+
+/** Prepares everything that one process needs to be kept to what it may do. At once, if nothing has to be waited for. */
+export function confineProcess(
+  sandbox: ExecutorSandbox,
+  options: ConfineOptions,
+): Confinement | undefined | Promise<Confinement> {
+  const { policy, proxy, isManaged } = options
+  const network = isManaged ? 'proxy' : (policy?.network ?? 'enabled')
+  const prepared = policy && sandbox.linux.prepare({ policy, network })
+  const finish = (ready: PreparedSandbox | undefined, managed: ManagedNetwork | undefined) => {
+    const limits = options.limits && sandbox.prepareLimits(options.limits, { sandboxed: policy !== undefined })
+    return ready || managed || limits
+      ? new ConfinedProcess({ policy, prepared: ready, network: managed, limits })
+      : undefined
+  }
+  if (!proxy && !(prepared instanceof Promise)) return finish(prepared, undefined)
+  return confineLater(sandbox, options, prepared, finish)
+}
+
+async function confineLater(
+  sandbox: ExecutorSandbox,
+  options: ConfineOptions,
+  prepared: PreparedSandbox | undefined | Promise<PreparedSandbox>,
+  finish: (ready: PreparedSandbox | undefined, managed: ManagedNetwork | undefined) => Confinement | undefined,
+): Promise<Confinement> {
+  const { proxy, ...rest } = options
+  const ready = await prepared
+  const managed = proxy && (await ManagedNetwork.open(sandbox, { ...rest, rules: proxy }))
+  try {
+    return finish(ready, managed)!
+  } catch (error) {
+    await managed?.close()
+    throw error
+  }
+}
+
+class ConfinedProcess implements Confinement {
+  readonly #parts: Parts
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  launch(command: ConfinedCommand, { terminal }: { terminal: boolean }): ConfinedLaunch {
+    const { prepared, network } = this.#parts
+    const env = { ...command.env, ...this.#markers(), ...network?.env }
+    try {
+      const inner = prepared
+        ? prepared.launch({ ...command, env }, { terminal, wrapping: this.#wrapping() })
+        : new LimitedLaunch({ ...command, env }, this.#wrapping())
+      return withEnd(inner, () => this.#release())
+    } catch (cause) {
+      this.abandon()
+      throw new ExecError('SPAWN_FAILED', `the sandbox could not be set up: ${(cause as Error).message}`, { cause })
+    }
+  }
+
+  abandon(): void {
+    // Nothing that could be waited for, or that anybody could do something about.
+    this.#release().catch(() => {})
+  }
+
+  started(pid: number, end: (endedBy: ProcessExit['endedBy']) => void): void {
+    this.#parts.limits?.watch(pid, () => end('limit'))
+  }
+
+  judge({ code, signal, unconfined }: Ending, _lastOutput: string): Partial<ProcessExit> {
+    const limitHit = this.#parts.limits?.hit({ exitCode: signal === null ? code : null, signal })
+    return {
+      ...(this.#parts.prepared && { sandboxDenied: unconfined === true }),
+      ...(unconfined && { sandboxFailed: true }),
+      ...(limitHit && { limitHit }),
+    }
+  }
+
+  #wrapping(): Wrapping {
+    const { limits, network } = this.#parts
+    return {
+      outside: (argv) => {
+        const entered = [...(network?.enter ?? []), ...argv]
+        return limits?.wrap(entered) ?? entered
+      },
+      inside: (argv) => limits?.wrapInside(argv) ?? argv,
+    }
+  }
+
+  async #release(): Promise<void> {
+    await Promise.all([this.#parts.network?.close(), this.#parts.limits?.release()])
+  }
+
+  /** So that programs, and those who wonder about them, can know. */
+  #markers(): Record<string, string> {
+    const { prepared, policy, network } = this.#parts
+    if (!prepared) return {}
+    const isCutOff = policy?.network === 'restricted' && !network
+    return { WALDO_SANDBOX: 'bubblewrap', ...(isCutOff && { CODEX_SANDBOX_NETWORK_DISABLED: '1' }) }
+  }
+}
+
+function withEnd(launch: ConfinedLaunch, release: () => Promise<void>): ConfinedLaunch {
+  return {
+    argv: launch.argv,
+    env: launch.env,
+    cwd: launch.cwd,
+    descriptors: launch.descriptors,
+    isMonitor: launch.isMonitor,
+    get ran() {
+      return launch.ran
+    },
+    closeDescriptors: () => launch.closeDescriptors(),
+    abandon: () => {
+      launch.abandon()
+      release().catch(() => {})
+    },
+    settle: async () => {
+      await launch.settle()
+      await release()
+    },
+  }
+}

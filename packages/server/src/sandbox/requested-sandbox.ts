@@ -1,0 +1,76 @@
+import type { Confinement } from '@waldo/local'
+import { ErrorCode, type Params, ProtocolError, toPosixPath } from '@waldo/protocol'
+import { type Policy, PolicyError } from '@waldo/sandbox'
+import type { ClientCalls } from '../client-calls.ts'
+import { confineProcess } from './confine-process.ts'
+import type { ExecutorSandbox } from './executor-sandbox.ts'
+
+export type StartParams = Params<'process/start'>
+
+/** What one process is to be kept to. */
+export interface RequestedSandbox {
+  readonly sandboxType: 'none' | 'linuxSeccomp'
+  /** Undefined if there is nothing to keep it from. */
+  prepare(): Confinement | undefined | Promise<Confinement | undefined>
+}
+
+const NONE: RequestedSandbox = { sandboxType: 'none', prepare: () => undefined }
+
+/** Reads what a client asks for. Throws a `ProtocolError` for what cannot be enforced: running without would be worse. */
+export function requestedSandbox(
+  machine: { readonly sandbox: ExecutorSandbox },
+  params: StartParams,
+  client: () => ClientCalls | undefined,
+): RequestedSandbox {
+  const { sandbox: intent, networkProxy, limits, enforceManagedNetwork } = params
+  if (!intent && !networkProxy && !limits && !enforceManagedNetwork) return NONE
+  const { sandbox } = machine
+  const proxy = networkProxy && attempt(() => sandbox.proxyRules(networkProxy, params.processId))
+  const policy = intent && attempt(() => sandbox.bind(intent, cwdOf(params)))
+  if (enforceManagedNetwork) requireProxy(policy, proxy?.enabled ?? false)
+  const needed = policy && (policy.files !== undefined || policy.network === 'restricted' || enforceManagedNetwork)
+  return {
+    sandboxType: needed ? 'linuxSeccomp' : 'none',
+    prepare: () =>
+      attempt(() =>
+        confineProcess(sandbox, {
+          processId: params.processId,
+          policy: needed ? policy : undefined,
+          proxy,
+          isManaged: enforceManagedNetwork,
+          decisionMs: networkProxy?.policyDecisionTimeoutMs,
+          limits,
+          client,
+        }),
+      ),
+  }
+}
+
+/** Nothing keeps a process to a proxy that is not there, and nothing but a sandbox keeps it to one that is. */
+function requireProxy(policy: Policy | undefined, hasProxy: boolean): void {
+  if (!policy)
+    throw invalid('enforceManagedNetwork needs a sandbox: without one nothing keeps the process to the proxy')
+  if (!hasProxy) throw invalid('enforceManagedNetwork needs a networkProxy that is enabled')
+}
+
+function cwdOf({ cwd }: StartParams): string | undefined {
+  const path = toPosixPath(cwd)
+  return typeof path === 'string' ? path : undefined
+}
+
+function attempt<T>(act: () => T): T {
+  try {
+    const result = act()
+    return result instanceof Promise ? (result.catch((error) => fail(error)) as T) : result
+  } catch (error) {
+    return fail(error)
+  }
+}
+
+function fail(error: unknown): never {
+  throw error instanceof PolicyError ? invalid(error.message, error) : error
+}
+
+function invalid(message: string, cause?: unknown): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidParams, message, { cause })
+}
