@@ -18,9 +18,12 @@ export type ErrorCode = (typeof ErrorCode)[keyof typeof ErrorCode]
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly code: ErrorCode
+  /** For programs that want to know more. */
+  readonly data: object | undefined
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions & { data?: object }) {
     super(message, options)
     this.code = code
+    this.data = options?.data
   }
 }

@@ -50,8 +50,9 @@ export function encodeResult(id: IdText, result: object): string {
   return `{"id":${id},"result":${JSON.stringify(result)}}`
 }
 
-export function encodeError(id: IdText, code: number, message: string): string {
-  return `{"error":{"code":${code},"message":${JSON.stringify(message)}},"id":${id}}`
+export function encodeError(id: IdText, code: number, message: string, data?: object): string {
+  const more = data === undefined ? '' : `,"data":${JSON.stringify(data)}`
+  return `{"error":{"code":${code},"message":${JSON.stringify(message)}${more}},"id":${id}}`
 }
 
 export function encodeNotification(method: string, params: object): string {

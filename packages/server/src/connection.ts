@@ -1,4 +1,12 @@
-import { type EnvironmentInfo, ErrorCode, limits, methods, type Params, ProtocolError } from '@waldo/protocol'
+import {
+  type EnvironmentInfo,
+  ErrorCode,
+  limits,
+  methods,
+  type Params,
+  ProtocolError,
+  type SandboxInfo,
+} from '@waldo/protocol'
 import {
   encodeError,
   encodeResult,
@@ -42,6 +50,7 @@ export interface ConnectionContext {
   /** Made when somebody needs them. */
   readonly services: () => Services
   readonly environmentInfo: () => EnvironmentInfo
+  readonly sandboxInfo: () => SandboxInfo
   /** Whether a session ends with its connection, because nobody could come back for it. */
   readonly endsSession: boolean
   /** The client has shaken hands. */
@@ -252,6 +261,7 @@ export class Connection implements WireEvents, Attachment {
       signal: this.#gone.signal,
       answers: this.#answers,
       environmentInfo: this.#context.environmentInfo(),
+      sandboxInfo: this.#context.sandboxInfo,
       endSession: () => this.#endSession(session),
       services,
     }
@@ -286,8 +296,8 @@ export class Connection implements WireEvents, Attachment {
   }
 
   #fail(id: IdText, error: unknown): void {
-    const { code, message } = toWireError(error)
-    this.#sendError(id, code, message)
+    const { code, message, data } = toWireError(error)
+    this.#send(encodeError(id, code, message, data))
   }
 
   #sendResult(id: IdText, result: object | EncodedResult): void {

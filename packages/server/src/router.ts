@@ -7,6 +7,7 @@ import {
   type Params,
   ProtocolError,
   type Result,
+  type SandboxInfo,
 } from '@waldo/protocol'
 import type { ConnectionServices } from './connection-services.ts'
 import type { EncodedResult } from './encoded-result.ts'
@@ -18,6 +19,8 @@ import type { Session } from './session.ts'
 export interface Call extends ReadContext {
   readonly session: Session
   readonly environmentInfo: EnvironmentInfo
+  /** Takes some milliseconds the first time. */
+  sandboxInfo(): SandboxInfo
   readonly services: ConnectionServices
   /** Ends the session of the call, and then its connection. */
   endSession(): void
@@ -34,7 +37,7 @@ const routes: Routes = {
     call.endSession()
     return {}
   },
-  'environment/info': (call) => call.environmentInfo,
+  'environment/info': (call) => ({ ...call.environmentInfo, sandbox: call.sandboxInfo() }),
   'environment/status': () => ({ status: 'ready' }),
   'process/start': (call, params) => call.session.start(params),
   'process/read': (call, params) => call.session.read(params, call),

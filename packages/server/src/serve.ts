@@ -46,6 +46,7 @@ const SANDBOX_CAPABILITIES: Capabilities = {
   networkProxyLaunch: true,
   sandboxDenials: true,
   processLimits: true,
+  sandboxInfo: true,
 }
 
 /** Which addresses `http/request` may reach. */
@@ -121,7 +122,14 @@ export class Executor {
     this.#sessions = new SessionRegistry(this.#machine, options)
     // Once somebody can connect, and before they need it.
     setImmediate(() => this.#environmentInfo())
-    this.#sweep = setTimeout(() => void this.#machine.processes.spill.sweep(), SWEEP_AFTER_MS)
+    this.#sweep = setTimeout(() => this.#lookAround(), SWEEP_AFTER_MS)
+  }
+
+  /** What can wait until the first clients have been served. */
+  #lookAround(): void {
+    void this.#machine.processes.spill.sweep()
+    const { available, reason, remedy } = this.#machine.sandbox.info
+    if (!available && !this.#options.inProcess) this.#options.warn(`no sandbox: ${reason}. ${remedy}`)
   }
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {
@@ -147,6 +155,7 @@ export class Executor {
       sessions: this.#sessions,
       services: () => this.#machine.services,
       environmentInfo: () => this.#environmentInfo(),
+      sandboxInfo: () => this.#machine.sandbox.info,
       endsSession,
       // It is about to need it.
       onReady: () => setImmediate(() => this.#machine.processes),

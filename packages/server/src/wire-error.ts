@@ -12,7 +12,7 @@ const ERROR_CODES: Partial<Record<ExecErrorCode, ErrorCode>> = {
 }
 
 /** The only place where a failure gets its number. */
-export function toWireError(error: unknown): { code: number; message: string } {
+export function toWireError(error: unknown): { code: number; message: string; data?: object | undefined } {
   if (error instanceof ProtocolError) return error
   if (error instanceof DecodeError) return { code: ErrorCode.invalidParams, message: error.message }
   if (ExecError.is(error)) return { code: ERROR_CODES[error.code] ?? ErrorCode.internal, message: error.message }

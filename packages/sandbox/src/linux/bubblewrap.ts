@@ -5,8 +5,8 @@ import type { MountPlan } from './mount-plan.ts'
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
 /** What shared memory may take: it is taken from the machine's. */
 const SHARED_MEMORY_BYTES = 1024 * 1024 * 1024
-/** Of /proc: what root may read or write there without any capability, and no command has to. */
-const KERNEL_FILES = ['/proc/kcore', '/proc/keys', '/proc/timer_list', '/proc/sched_debug', '/proc/kmsg']
+/** Of /proc: what root may read there without any capability, and no command has to. */
+const KERNEL_FILES = ['/proc/keys', '/proc/timer_list', '/proc/sched_debug']
 
 /** The program, if nobody but root and us could have put it there. */
 export function findBubblewrap(places: readonly string[] = PLACES): string | undefined {

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, readFileSync } from 'node:fs'
 import { MemoryFile } from './memory-file.ts'
 
 export interface Command {
@@ -27,13 +27,14 @@ export interface LaunchOptions {
   readonly seccomp: MemoryFile
   /** Set if the command has a terminal, and these programs can be run inside. */
   readonly jobControl: { readonly env: string } | undefined
-  readonly release: () => void
+  /** Undefined if there is nothing that could be missed by those who are still inside. */
+  readonly release: (() => void) | undefined
 }
 
 /** Bubblewrap counts every option and every argument of one. */
 const MAX_ARGUMENTS = 9000
 /** How often we look whether everything inside is gone, and how long. */
-const GONE_POLL_MS = 2
+const GONE_POLL_MS = 1
 const GONE_MS = 2000
 
 /** A started sandbox is a process that watches over another, which holds everything that the command starts. */
@@ -46,7 +47,7 @@ export class Launch {
   readonly isMonitor = true
   readonly descriptors: readonly number[]
   readonly #status = new MemoryFile()
-  readonly #release: () => void
+  readonly #release: (() => void) | undefined
 
   constructor(command: Command, { bubblewrap, wrapping, isolation, seccomp, jobControl, release }: LaunchOptions) {
     this.#release = release
@@ -84,8 +85,8 @@ export class Launch {
 
   /** To be called when it has ended. Resolves when nothing that was inside is left, and nothing of ours. */
   async settle(): Promise<void> {
-    const [, pid] = /"child-pid": (\d+)/.exec(this.#status.text()) ?? []
-    // If it was killed, what was inside may need a moment more; until then it could use what we take away.
+    const [, pid] = (this.#release && /"child-pid": (\d+)/.exec(this.#status.text())) ?? []
+    // What was inside may need a moment more to be gone; until then it could use what we take away.
     for (let left = GONE_MS; pid !== undefined && isAlive(Number(pid)) && left > 0; left -= GONE_POLL_MS) {
       await new Promise((resolve) => setTimeout(resolve, GONE_POLL_MS))
     }
@@ -95,7 +96,7 @@ export class Launch {
   /** It was never started. */
   abandon(): void {
     this.#status.close()
-    this.#release()
+    this.#release?.()
   }
 }
 
@@ -116,10 +117,11 @@ function commandLine({ program, args, arg0 }: Command, throughEnv: boolean): str
   return [program, ...args]
 }
 
+/** Who has ended and is only waited for can do nothing any more. */
 function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z'
   } catch {
     return false
   }

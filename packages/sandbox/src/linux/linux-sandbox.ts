@@ -1,8 +1,8 @@
-import { accessSync, constants, lstatSync, readlinkSync, statSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, readlinkSync, statSync } from 'node:fs'
 import type { NetworkPermission } from '@waldo/protocol'
 import type { Policy } from '../policy/bind-policy.ts'
 import type { FileRules } from '../policy/file-rules.ts'
-import type { HostFacts } from '../policy/host-facts.ts'
 import { PolicyError } from '../policy/policy-error.ts'
 import { parentOf } from '../policy/posix-path.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
@@ -14,7 +14,7 @@ import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
 import { MountPoints } from './mount-points.ts'
 import { seccompProgram } from './seccomp/seccomp-program.ts'
 import type { SeccompArch } from './seccomp/syscalls.ts'
-import { thisHost } from './this-host.ts'
+import { ThisHost } from './this-host.ts'
 
 export interface LinuxSandboxOptions {
   /** Where it keeps what it mounts over others, and notes on what it has made elsewhere. */
@@ -28,17 +28,21 @@ export type SandboxNetwork = NetworkPermission | 'proxy'
 
 export interface PrepareOptions {
   readonly policy: Policy
+  /** From which the policy was made. */
+  readonly facts: ThisHost
   readonly network: SandboxNetwork
 }
 
 export interface HelperOptions {
   readonly files: FileRules
+  readonly facts: ThisHost
   /** For bubblewrap: its own files, in /dev. */
   readonly mounts: readonly string[]
 }
 
 interface Plan {
   readonly files: FileRules | undefined
+  readonly facts: ThisHost
   readonly network: SandboxNetwork
   readonly matches: readonly GlobMatch[]
   /** Set for a program of ours, which keeps to the rules where mounts cannot. */
@@ -58,6 +62,17 @@ export class LinuxSandbox {
     this.#mountPoints = new MountPoints(options.stateDir)
   }
 
+  /** The machine as it is for commands: what is there to be mounted on while one runs is not there. */
+  lookAround(): ThisHost {
+    return new ThisHost((path) => this.#mountPoints.isSynthetic(path))
+  }
+
+  /** Of bubblewrap. */
+  get version(): string {
+    const { stdout } = spawnSync(this.#program(), ['--version'], { encoding: 'utf8', timeout: 5000, env: {} })
+    return stdout?.trim().replace(/^bubblewrap /, '') || 'unknown'
+  }
+
   /** Removes what a crash has left on this machine. */
   sweep(): void {
     this.#mountPoints.sweep()
@@ -70,30 +85,25 @@ export class LinuxSandbox {
   }
 
   /** Throws a `PolicyError`, now or later, if this cannot be enforced. Later only if there is a tree to look through. */
-  prepare({ policy: { files }, network }: PrepareOptions): PreparedSandbox | Promise<PreparedSandbox> {
-    const prepare = (matches: readonly GlobMatch[]) => this.#prepare({ files, network, matches })
+  prepare({ policy: { files }, facts, network }: PrepareOptions): PreparedSandbox | Promise<PreparedSandbox> {
+    const prepare = (matches: readonly GlobMatch[]) => this.#prepare({ files, facts, network, matches })
     return files && files.globs.length > 0 ? scanGlobs(files).then(prepare) : prepare([])
   }
 
   /** For a program of ours, which knows the rules and does not make or read what only mounts would keep others from. */
-  prepareHelper({ files, mounts }: HelperOptions): PreparedSandbox {
-    return this.#prepare({ files, network: 'restricted', matches: [], helperMounts: mounts })
+  prepareHelper({ files, facts, mounts }: HelperOptions): PreparedSandbox {
+    return this.#prepare({ files, facts, network: 'restricted', matches: [], helperMounts: mounts })
   }
 
-  #prepare({ files, network, matches, helperMounts }: Plan): PreparedSandbox {
-    this.#bubblewrap ??= findBubblewrap()
-    if (this.#bubblewrap === undefined) {
-      throw new PolicyError('unenforceable', 'bubblewrap is not installed: install the package bubblewrap')
-    }
+  #prepare({ files, facts, network, matches, helperMounts }: Plan): PreparedSandbox {
     this.#masks ??= createMasks(this.#options.stateDir)
     const { deniedFile } = this.#masks
-    const facts = thisHost()
     const mounts = files && this.#plan(files, facts, matches, helperMounts !== undefined)
     return new PreparedSandbox({
       facts,
       files,
       mounts,
-      bubblewrap: this.#bubblewrap,
+      bubblewrap: this.#program(),
       seccomp: this.#filter(network),
       isolation: (terminal) =>
         isolationArguments({
@@ -107,7 +117,13 @@ export class LinuxSandbox {
     })
   }
 
-  #plan(files: FileRules, facts: HostFacts, matches: readonly GlobMatch[], trusted: boolean): MountPlan {
+  #program(): string {
+    this.#bubblewrap ??= findBubblewrap()
+    if (this.#bubblewrap !== undefined) return this.#bubblewrap
+    throw new PolicyError('unenforceable', 'bubblewrap is not installed')
+  }
+
+  #plan(files: FileRules, facts: ThisHost, matches: readonly GlobMatch[], trusted: boolean): MountPlan {
     const hidden = this.#options.hidden().flatMap((path) => {
       const { exists, ...resolved } = facts.resolve(path)
       return exists ? [resolved] : []
@@ -117,7 +133,7 @@ export class LinuxSandbox {
       matches,
       hidden,
       targetOf: (link) => readlinkSync(link),
-      look: (path) => (this.#mountPoints.isSynthetic(path) ? undefined : kindOf(path)),
+      look: (path) => facts.kindOf(path),
       couldBeMade: (path) => !trusted && isWritable(parentOf(path)),
     })
   }
@@ -133,13 +149,13 @@ export class LinuxSandbox {
 }
 
 interface Prepared {
-  readonly facts: HostFacts
+  readonly facts: ThisHost
   readonly files: FileRules | undefined
   readonly mounts: MountPlan | undefined
   readonly bubblewrap: string
   readonly seccomp: MemoryFile
   readonly isolation: (terminal: boolean) => string[]
-  readonly hold: () => () => void
+  readonly hold: () => (() => void) | undefined
 }
 
 const NO_WRAPPING: Wrapping = { outside: (argv) => argv, inside: (argv) => argv }
@@ -177,7 +193,7 @@ export class PreparedSandbox {
         },
       )
     } catch (error) {
-      release()
+      release?.()
       throw error
     }
   }
@@ -186,11 +202,6 @@ export class PreparedSandbox {
 function architecture(): SeccompArch {
   if (process.arch === 'x64' || process.arch === 'arm64') return process.arch
   throw new PolicyError('unenforceable', `there is no system call filter for ${process.arch} processors`)
-}
-
-function kindOf(path: string): 'directory' | 'file' | undefined {
-  const stats = lstatSync(path, { throwIfNoEntry: false })
-  return stats && (stats.isDirectory() ? 'directory' : 'file')
 }
 
 /** By whoever runs as we do. */

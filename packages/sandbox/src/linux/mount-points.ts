@@ -11,6 +11,8 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { PROTECTED_NAMES } from '../policy/bind-policy.ts'
+import { nameOf } from '../policy/posix-path.ts'
 import { tryLock, whileLocked } from './file-lock.ts'
 import type { MountPoint } from './mount-plan.ts'
 
@@ -36,13 +38,13 @@ export class MountPoints {
   /** Whether what is there was made by a server for this purpose. */
   isSynthetic(path: string): boolean {
     if (this.#held.has(path)) return true
-    if (!isEmpty(path)) return false
+    if (!PROTECTED_NAMES.includes(nameOf(path)) || !isEmpty(path)) return false
     return this.#ofOthers().has(path)
   }
 
-  /** They are there until what is returned is called. Throws if one cannot be made. */
-  hold(points: readonly MountPoint[]): () => void {
-    if (points.length === 0) return () => {}
+  /** They are there until what is returned is called; nothing is if there are none. Throws if one cannot be made. */
+  hold(points: readonly MountPoint[]): (() => void) | undefined {
+    if (points.length === 0) return undefined
     if (points.every(({ path }) => this.#held.has(path))) for (const { path } of points) this.#held.get(path)!.count++
     else this.#locked(() => this.#make(points))
     let released = false

@@ -18,15 +18,34 @@ const MAX_LINKS = 40
 /** A `.git` file holds one short line. */
 const MAX_POINTER_BYTES = 4096
 
-/** The facts of this machine, as they are when they are first asked for. To be made anew for each profile. */
-export function thisHost(): HostFacts {
-  return new ThisHost()
-}
+/** Whether something is only there to be mounted on, and counts as missing. */
+export type IsSynthetic = (path: string) => boolean
 
-class ThisHost implements HostFacts {
+/** The facts of this machine, as they are when they are first asked for. To be made anew for each profile. */
+export class ThisHost implements HostFacts {
   readonly platformDirectories = PLATFORM_DIRECTORIES
   readonly temporaryDirectory = process.env.TMPDIR || undefined
+  readonly #isSynthetic: IsSynthetic
   readonly #seen = new Map<string, Stats | undefined>()
+
+  constructor(isSynthetic: IsSynthetic = () => false) {
+    this.#isSynthetic = isSynthetic
+  }
+
+  /** Whether everything that was looked at is still what it was. A link that leads elsewhere is another link. */
+  get isCurrent(): boolean {
+    for (const [path, before] of this.#seen) {
+      const now = this.#lookAgain(path)
+      if (now?.ino !== before?.ino || now?.dev !== before?.dev) return false
+    }
+    return true
+  }
+
+  /** What is there, if it is no link. */
+  kindOf(path: string): 'directory' | 'file' | undefined {
+    const stats = this.#look(path)
+    return stats && (stats.isDirectory() ? 'directory' : 'file')
+  }
 
   resolve(path: string): ResolvedPath {
     const links: string[] = []
@@ -70,9 +89,13 @@ class ThisHost implements HostFacts {
 
   #look(path: string): Stats | undefined {
     if (this.#seen.has(path)) return this.#seen.get(path)
-    const stats = lookAt(path)
+    const stats = this.#lookAgain(path)
     this.#seen.set(path, stats)
     return stats
+  }
+
+  #lookAgain(path: string): Stats | undefined {
+    return this.#isSynthetic(path) ? undefined : lookAt(path)
   }
 }
 

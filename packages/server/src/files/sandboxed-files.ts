@@ -1,7 +1,9 @@
 import type { Guard } from '@waldo/local'
 import { ErrorCode, ProtocolError, type SandboxIntent } from '@waldo/protocol'
-import { type FileRules, PolicyError } from '@waldo/sandbox'
+import type { FileRules } from '@waldo/sandbox'
 import type { ExecutorSandbox } from '../sandbox/executor-sandbox.ts'
+import { policyRefusal } from '../sandbox/policy-refusal.ts'
+import { type BoundProfile, ProfileCache } from '../sandbox/profile-cache.ts'
 import type { PreparedHelper, SandboxedHelper } from '../sandbox/sandboxed-helper.ts'
 import { HelperPool } from './helper-pool.ts'
 
@@ -28,6 +30,7 @@ export interface SandboxedFilesOptions {
  */
 export class SandboxedFiles {
   readonly #options: SandboxedFilesOptions
+  readonly #profiles = new ProfileCache<PreparedHelper | undefined>()
   /** Least recently used first. */
   readonly #entries = new Map<string, Entry>()
 
@@ -37,23 +40,13 @@ export class SandboxedFiles {
 
   /** Undefined if the intent restricts nothing. Throws a `ProtocolError` for what cannot be enforced. */
   poolFor(intent: SandboxIntent | undefined): HelperPool | undefined {
-    const rules = this.rulesOf(intent)
-    if (!rules) return undefined
-    try {
-      return this.#poolOf(intent!, rules)
-    } catch (error) {
-      throw unenforceable(error)
-    }
+    const profile = this.#profileOf(intent)
+    return profile?.policy.files && this.#poolOf(profile.policy.files, profile.made!)
   }
 
   /** Undefined if everything is allowed. */
   rulesOf(intent: SandboxIntent | undefined): FileRules | undefined {
-    if (intent?.permissions.type !== 'managed') return undefined
-    try {
-      return this.#options.sandbox().bind(intent, undefined).files
-    } catch (error) {
-      throw unenforceable(error)
-    }
+    return this.#profileOf(intent)?.policy.files
   }
 
   close(): void {
@@ -64,9 +57,23 @@ export class SandboxedFiles {
     this.#entries.clear()
   }
 
-  #poolOf(intent: SandboxIntent, rules: FileRules): HelperPool {
-    const prepared = this.#options.helper().prepare(intent, rules)
-    const key = `${rules.key} ${prepared.identity}`
+  #profileOf(intent: SandboxIntent | undefined): BoundProfile<PreparedHelper | undefined> | undefined {
+    if (intent?.permissions.type !== 'managed') return undefined
+    try {
+      return this.#profiles.get(JSON.stringify(intent), () => {
+        const sandbox = this.#options.sandbox()
+        const facts = sandbox.lookAround()
+        const policy = sandbox.bind(intent, facts, undefined)
+        const made = policy.files && this.#options.helper().prepare(intent, policy.files, facts)
+        return { policy, facts, made }
+      })
+    } catch (error) {
+      throw policyRefusal(error, ErrorCode.invalidRequest)
+    }
+  }
+
+  #poolOf(rules: FileRules, prepared: PreparedHelper): HelperPool {
+    const { key } = prepared
     const entry = this.#entries.get(key) ?? this.#start(rules, prepared)
     // To the end of the line.
     this.#entries.delete(key)
@@ -104,10 +111,4 @@ export class SandboxedFiles {
     clearTimeout(entry?.idle)
     entry?.pool.retire()
   }
-}
-
-function unenforceable(error: unknown): unknown {
-  if (!(error instanceof PolicyError)) return error
-  const code = error.kind === 'context' ? ErrorCode.invalidParams : ErrorCode.invalidRequest
-  return new ProtocolError(code, error.message, { cause: error })
 }

@@ -5,14 +5,14 @@ import type { Policy } from '@waldo/sandbox'
 import type { PreparedLimits, PreparedSandbox, Wrapping } from '@waldo/sandbox/linux'
 import type { ProxyRules } from '@waldo/sandbox/proxy'
 import type { ClientCalls } from '../client-calls.ts'
-import type { ExecutorSandbox } from './executor-sandbox.ts'
+import type { ExecutorSandbox, ProcessProfile } from './executor-sandbox.ts'
 import { LimitedLaunch } from './limited-launch.ts'
 import { ManagedNetwork } from './managed-network.ts'
 
 export interface ConfineOptions {
   readonly processId: string
   /** Undefined: no sandbox. */
-  readonly policy: Policy | undefined
+  readonly profile: ProcessProfile | undefined
   readonly proxy: ProxyRules | undefined
   readonly isManaged: boolean
   readonly decisionMs: number | undefined
@@ -25,6 +25,8 @@ interface Parts {
   readonly prepared: PreparedSandbox | undefined
   readonly network: ManagedNetwork | undefined
   readonly limits: PreparedLimits | undefined
+  /** The sandbox could not be made after all. */
+  readonly onFailure: () => void
 }
 
 /** Prepares everything that one process needs to be kept to what it may do. At once, if nothing has to be waited for. */
@@ -32,13 +34,14 @@ export function confineProcess(
   sandbox: ExecutorSandbox,
   options: ConfineOptions,
 ): Confinement | undefined | Promise<Confinement> {
-  const { policy, proxy, isManaged } = options
+  const { profile, proxy, isManaged } = options
+  const policy = profile?.policy
   const network = isManaged ? 'proxy' : (policy?.network ?? 'enabled')
-  const prepared = policy && sandbox.linux.prepare({ policy, network })
+  const prepared = profile && sandbox.prepare(profile, network)
   const finish = (ready: PreparedSandbox | undefined, managed: ManagedNetwork | undefined) => {
     const limits = options.limits && sandbox.prepareLimits(options.limits, { sandboxed: policy !== undefined })
     return ready || managed || limits
-      ? new ConfinedProcess({ policy, prepared: ready, network: managed, limits })
+      ? new ConfinedProcess({ policy, prepared: ready, network: managed, limits, onFailure: () => sandbox.doubt() })
       : undefined
   }
   if (!proxy && !(prepared instanceof Promise)) return finish(prepared, undefined)
@@ -93,6 +96,7 @@ class ConfinedProcess implements Confinement {
   }
 
   judge({ code, signal, unconfined }: Ending, _lastOutput: string): Partial<ProcessExit> {
+    if (unconfined) this.#parts.onFailure()
     const limitHit = this.#parts.limits?.hit({ exitCode: signal === null ? code : null, signal })
     return {
       ...(this.#parts.prepared && { sandboxDenied: unconfined === true }),

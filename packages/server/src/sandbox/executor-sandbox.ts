@@ -1,8 +1,18 @@
-import { ErrorCode, type Params, type ProcessLimits, ProtocolError, type SandboxIntent } from '@waldo/protocol'
+import {
+  ErrorCode,
+  type Params,
+  type ProcessLimits,
+  ProtocolError,
+  type SandboxInfo,
+  type SandboxIntent,
+} from '@waldo/protocol'
 import { bindPolicy, type Policy, PolicyError } from '@waldo/sandbox'
 import type * as Linux from '@waldo/sandbox/linux'
 import type * as ProxyModule from '@waldo/sandbox/proxy'
+import { type BoundProfile, ProfileCache } from './profile-cache.ts'
 
+type Prepared = Linux.PreparedSandbox
+export type ProcessProfile = BoundProfile<Map<Linux.SandboxNetwork, Prepared>>
 type RequestedProxy = NonNullable<Params<'process/start'>['networkProxy']>
 
 export interface ExecutorSandboxOptions {
@@ -26,13 +36,31 @@ const MAX_ASKING_ID_BYTES = 256
 export class ExecutorSandbox {
   readonly #options: ExecutorSandboxOptions
   #loaded: Loaded | undefined
+  readonly #profiles = new ProfileCache<Map<Linux.SandboxNetwork, Prepared>>()
   #means: Linux.LimitMeans | undefined
+  #info: SandboxInfo | undefined
 
   constructor(options: ExecutorSandboxOptions) {
     this.#options = options
   }
 
+  /** What can be enforced here. Found out when it is first asked for, which takes some milliseconds. */
+  get info(): SandboxInfo {
+    this.#info ??= this.#findOut()
+    return this.#info
+  }
+
+  /** Something could not be set up: what we know may not be true any more. */
+  doubt(): void {
+    this.#info = undefined
+  }
+
+  /** Throws a `PolicyError` if there can be no sandbox. */
   get linux(): Linux.LinuxSandbox {
+    const { available, reason, remedy } = this.info
+    if (!available) {
+      throw new PolicyError('unavailable', `sandbox intent cannot be enforced on this executor: ${reason}. ${remedy}`)
+    }
     return this.#load().sandbox
   }
 
@@ -44,9 +72,28 @@ export class ExecutorSandbox {
     return require('@waldo/sandbox/proxy') as typeof ProxyModule
   }
 
+  /** What a profile means for a command. Throws a `PolicyError`. */
+  profile(intent: SandboxIntent, cwd: string | undefined): ProcessProfile {
+    const key = JSON.stringify([cwd, intent])
+    return this.#profiles.get(key, () => {
+      const facts = this.#load().sandbox.lookAround()
+      return { policy: this.bind(intent, facts, cwd), facts, made: new Map() }
+    })
+  }
+
+  /** Ready for commands. At once, unless there is a tree to look through. */
+  prepare({ policy, facts, made }: ProcessProfile, network: Linux.SandboxNetwork): Prepared | Promise<Prepared> {
+    const known = made.get(network)
+    if (known) return known
+    const prepared = this.linux.prepare({ policy, facts, network })
+    // What patterns match may be something else the next time.
+    if (!(prepared instanceof Promise)) made.set(network, prepared)
+    return prepared
+  }
+
   /** In terms of this machine. Throws a `PolicyError`. */
-  bind(intent: SandboxIntent, cwd: string | undefined): Policy {
-    const policy = bindPolicy(intent, this.#load().module.thisHost(), { cwd })
+  bind(intent: SandboxIntent, facts: Linux.ThisHost, cwd: string | undefined): Policy {
+    const policy = bindPolicy(intent, facts, { cwd })
     if (intent.useLegacyLandlock && policy.files) {
       throw new PolicyError(
         'unenforceable',
@@ -54,6 +101,11 @@ export class ExecutorSandbox {
       )
     }
     return policy
+  }
+
+  /** The machine as it is, for those who work on files. */
+  lookAround(): Linux.ThisHost {
+    return new (this.#load().module.ThisHost)()
   }
 
   /** Throws a `ProtocolError` for what makes no sense. */
@@ -70,9 +122,8 @@ export class ExecutorSandbox {
   /** Throws a `PolicyError` for what cannot be enforced here. */
   prepareLimits(limits: ProcessLimits, options: { sandboxed: boolean }): Linux.PreparedLimits {
     const { module } = this.#load()
-    this.#means ??= module.probeLimits()
     try {
-      return module.prepareLimits(limits, this.#means, options)
+      return module.prepareLimits(limits, this.#limitMeans(), options)
     } catch (error) {
       throw error instanceof module.LimitError
         ? new PolicyError('unenforceable', error.message, { cause: error })
@@ -85,10 +136,22 @@ export class ExecutorSandbox {
     this.#loaded?.namespaces.close()
   }
 
-  #load(): Loaded {
+  #findOut(): SandboxInfo {
     if (process.platform !== 'linux') {
-      throw new PolicyError('unenforceable', 'sandbox intent cannot be enforced on this executor')
+      const reason = `no sandbox has been built for ${process.platform}`
+      return { available: false, reason, remedy: 'run the executor on Linux' }
     }
+    const { module, sandbox } = this.#load()
+    const means = Object.entries(this.#limitMeans().of).flatMap(([kind, { by }]) => (by === 'none' ? [] : [[kind, by]]))
+    return { ...module.probeSandbox(sandbox), limits: Object.fromEntries(means) }
+  }
+
+  #limitMeans(): Linux.LimitMeans {
+    this.#means ??= this.#load().module.probeLimits()
+    return this.#means
+  }
+
+  #load(): Loaded {
     if (!this.#loaded) {
       const module = require('@waldo/sandbox/linux') as typeof Linux
       const { stateDir, hidden, namespaceMaker } = this.#options

@@ -1,9 +1,10 @@
 import type { Confinement } from '@waldo/local'
 import { ErrorCode, type Params, ProtocolError, toPosixPath } from '@waldo/protocol'
-import { type Policy, PolicyError } from '@waldo/sandbox'
+import type { Policy } from '@waldo/sandbox'
 import type { ClientCalls } from '../client-calls.ts'
 import { confineProcess } from './confine-process.ts'
 import type { ExecutorSandbox } from './executor-sandbox.ts'
+import { policyRefusal } from './policy-refusal.ts'
 
 export type StartParams = Params<'process/start'>
 
@@ -26,7 +27,8 @@ export function requestedSandbox(
   if (!intent && !networkProxy && !limits && !enforceManagedNetwork) return NONE
   const { sandbox } = machine
   const proxy = networkProxy && attempt(() => sandbox.proxyRules(networkProxy, params.processId))
-  const policy = intent && attempt(() => sandbox.bind(intent, cwdOf(params)))
+  const profile = intent && attempt(() => sandbox.profile(intent, cwdOf(params)))
+  const policy = profile?.policy
   if (enforceManagedNetwork) requireProxy(policy, proxy?.enabled ?? false)
   const needed = policy && (policy.files !== undefined || policy.network === 'restricted' || enforceManagedNetwork)
   return {
@@ -35,7 +37,7 @@ export function requestedSandbox(
       attempt(() =>
         confineProcess(sandbox, {
           processId: params.processId,
-          policy: needed ? policy : undefined,
+          profile: needed ? profile : undefined,
           proxy,
           isManaged: enforceManagedNetwork,
           decisionMs: networkProxy?.policyDecisionTimeoutMs,
@@ -68,9 +70,9 @@ function attempt<T>(act: () => T): T {
 }
 
 function fail(error: unknown): never {
-  throw error instanceof PolicyError ? invalid(error.message, error) : error
+  throw policyRefusal(error, ErrorCode.invalidParams)
 }
 
-function invalid(message: string, cause?: unknown): ProtocolError {
-  return new ProtocolError(ErrorCode.invalidParams, message, { cause })
+function invalid(message: string): ProtocolError {
+  return new ProtocolError(ErrorCode.invalidParams, message)
 }

@@ -2,6 +2,7 @@ import { closeSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SandboxIntent } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
+import type { ThisHost } from '@waldo/sandbox/linux'
 import type { HelperLaunch } from '../files/file-helper.ts'
 import type { ExecutorSandbox } from './executor-sandbox.ts'
 
@@ -13,8 +14,8 @@ const MAIN = 'packages/cli/src/main.ts'
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 export interface PreparedHelper {
-  /** Differs when what the sandbox is made of has been replaced by something else. */
-  readonly identity: string
+  /** The same for rules that mean the same, as long as what the sandbox is made of is not replaced. */
+  readonly key: string
   readonly launch: () => HelperLaunch
 }
 
@@ -33,11 +34,11 @@ export class SandboxedHelper {
   }
 
   /** Throws a `PolicyError` if the rules cannot be enforced. */
-  prepare(intent: SandboxIntent, rules: FileRules): PreparedHelper {
-    const files = rules.readsEverything ? rules : this.#withPlatform(intent)
-    const prepared = this.#sandbox.linux.prepareHelper({ files, mounts: this.#mounts })
+  prepare(intent: SandboxIntent, rules: FileRules, facts: ThisHost): PreparedHelper {
+    const files = rules.readsEverything ? rules : this.#withPlatform(intent, facts)
+    const prepared = this.#sandbox.linux.prepareHelper({ files, facts, mounts: this.#mounts })
     return {
-      identity: prepared.identity,
+      key: `${rules.key} ${prepared.identity}`,
       launch: () => {
         const [program, ...args] = this.#argv
         const command = { program, args, arg0: undefined, cwd: '/', env: ENVIRONMENT }
@@ -54,13 +55,13 @@ export class SandboxedHelper {
   }
 
   /** The helper is a program like others, and has to find its libraries. What it does with files it asks the rules. */
-  #withPlatform(intent: SandboxIntent): FileRules {
+  #withPlatform(intent: SandboxIntent, facts: ThisHost): FileRules {
     const { permissions } = intent
     if (permissions.type !== 'managed' || permissions.file_system.type !== 'restricted') throw new Error('no rules')
     const minimal = { path: { type: 'special', value: { kind: 'minimal' } }, access: 'read' } as const
     const entries = [...permissions.file_system.entries, minimal]
     const file_system = { ...permissions.file_system, entries }
-    return this.#sandbox.bind({ ...intent, permissions: { ...permissions, file_system } }, undefined).files!
+    return this.#sandbox.bind({ ...intent, permissions: { ...permissions, file_system } }, facts, undefined).files!
   }
 }
 
