@@ -41,7 +41,9 @@ const PUNCH_HOLE_KEEP_SIZE = 2 | 1
 const WNOHANG = 1
 const LOCK_EX_NB = 2 | 4
 const PR_SET_CHILD_SUBREAPER = 36
-const RLIMIT_NOFILE = isLinux ? 7 : 8
+/** Limits of a process, and their numbers. */
+const RESOURCES = { openFiles: isLinux ? 7 : 8, coreFile: 4 } as const
+export type Resource = keyof typeof RESOURCES
 
 const pair = new Int32Array(2)
 const memoryFileName = Buffer.from('waldo\0')
@@ -99,20 +101,20 @@ export interface Limit {
   readonly hard: bigint
 }
 
-export function openFileLimit(): Limit {
+export function resourceLimit(resource: Resource): Limit {
   const { common, limitPointer } = library()
-  common.getrlimit(RLIMIT_NOFILE, limitPointer)
+  common.getrlimit(RESOURCES[resource], limitPointer)
   const [soft, hard] = limit.slice()
   return { soft: soft!, hard: hard! }
 }
 
 /** Of this process, or of a child that runs already. */
-export function setOpenFileLimit({ soft, hard }: Limit, pid?: number): void {
+export function setResourceLimit(resource: Resource, { soft, hard }: Limit, pid?: number): void {
   limit[0] = soft
   limit[1] = hard
   const { common, linux, limitPointer } = library()
-  if (pid === undefined) common.setrlimit(RLIMIT_NOFILE, limitPointer)
-  else linux?.prlimit(pid, RLIMIT_NOFILE, limitPointer, null)
+  if (pid === undefined) common.setrlimit(RESOURCES[resource], limitPointer)
+  else linux?.prlimit(pid, RESOURCES[resource], limitPointer, null)
 }
 
 function once<T>(make: () => T): () => T {

@@ -25,7 +25,7 @@ export type SpecialPath =
   /** A word of a newer peer. It grants nothing. */
   | { kind: 'unknown'; path: string }
 
-export type PermissionPath =
+type PermissionPath =
   | { type: 'path'; path: PathUri }
   | { type: 'glob_pattern'; pattern: string }
   | { type: 'special'; value: SpecialPath }
@@ -37,7 +37,7 @@ export interface PermissionEntry {
   missing_path_behavior?: 'skip'
 }
 
-export type FileSystemPermissions =
+type FileSystemPermissions =
   | { type: 'unrestricted' }
   | { type: 'restricted'; entries: readonly PermissionEntry[]; glob_scan_max_depth?: number }
 
@@ -60,8 +60,12 @@ const specialPath: Schema<SpecialPath> = (value) => {
     kind: oneOf('root', 'minimal', 'current_working_directory', 'project_roots', 'tmpdir', 'slash_tmp', 'unknown'),
   })(value)
   if (kind === 'unknown') return { kind, path: object({ path: string })(value).path }
-  if (kind !== 'project_roots' && kind !== 'current_working_directory') return { kind }
   const { subpath } = object({ subpath: optional(string) })(value)
+  if (kind !== 'project_roots' && kind !== 'current_working_directory') {
+    // To leave it out would mean more than was asked for.
+    if (subpath !== undefined) throw new DecodeError(`\`${kind}\` has no subpath; name the path itself`)
+    return { kind }
+  }
   return subpath === undefined ? { kind: 'project_roots' } : { kind: 'project_roots', subpath }
 }
 

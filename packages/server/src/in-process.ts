@@ -17,6 +17,7 @@ export function connectInProcess(options: InProcessOptions): Connect {
       authenticate: undefined,
       tls: undefined,
       insecure: false,
+      secretFiles: [],
       detachedTtlMs: 0,
       receiptTtlMs: HOUR_MS,
       logQuotaBytes: 256 * MiB,

@@ -42,12 +42,16 @@ export class Machine {
     return this.#http
   }
 
+  isFromSandbox(peerPort: number, ownPort: number): boolean {
+    return this.#processes?.host.isFromSandbox(peerPort, ownPort) ?? false
+  }
+
   get sandbox(): ExecutorSandbox {
-    const { stateDir, listen, program } = this.#options
+    const { stateDir, listen, program, secretFiles } = this.#options
     const sockets = listen.flatMap((address) => (address.kind === 'unix' ? [address.path] : []))
     this.#sandbox ??= new ExecutorSandbox({
       stateDir,
-      hidden: [stateDir, ...sockets],
+      hidden: [stateDir, ...sockets, ...secretFiles],
       namespaceMaker: [...program, 'namespace-maker'],
     })
     return this.#sandbox

@@ -61,6 +61,8 @@ export interface ServeOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   /** Allow anybody who can reach a port that is not on loopback. */
   readonly insecure: boolean
+  /** The keys of this server, which are hidden from what runs in a sandbox. */
+  readonly secretFiles: readonly string[]
   readonly stateDir: string
   readonly detachedTtlMs: number
   readonly receiptTtlMs: number
@@ -134,7 +136,11 @@ export class Executor {
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {
     const { authenticate, tls } = this.#options
-    const common = { authenticate, connect: (wire: Wire) => this.connect(wire, false) }
+    const common = {
+      authenticate,
+      connect: (wire: Wire) => this.connect(wire, false),
+      isFromSandbox: (peerPort: number, ownPort: number) => this.#machine.isFromSandbox(peerPort, ownPort),
+    }
     if (address.kind === 'unix') {
       const { listenOnSocketFile } = await import('./listeners/socket-file.ts')
       const listen = () => listenForWebSockets({ ...common, at: { unix: address.path }, tls: undefined })

@@ -103,6 +103,7 @@ export async function serveCommand(args: string[]): Promise<number> {
     authenticate,
     tls,
     insecure: flags.insecure ?? false,
+    secretFiles: secretFiles(flags),
     stateDir: stateDir(flags['state-dir']),
     detachedTtlMs: parseDuration('--detached-ttl', flags['detached-ttl'] ?? '1h', MAX_TTL_MS),
     receiptTtlMs: parseDuration('--receipt-ttl', flags['receipt-ttl'] ?? '1h', MAX_TTL_MS),
@@ -136,6 +137,12 @@ async function readCredentials(flags: Flags<typeof FLAGS>) {
   if (!Object.keys(flags).some((name) => /^(ws|tls)-/.test(name))) return { authenticate: undefined, tls: undefined }
   const { readAuthentication, readTls } = await import('../credentials.ts')
   return { authenticate: readAuthentication(flags), tls: readTls(flags) }
+}
+
+/** What nobody who was let in, and then into a sandbox, has to read. */
+function secretFiles(flags: Flags<typeof FLAGS>): string[] {
+  const files = [flags['ws-token-file'], flags['ws-shared-secret-file'], flags['tls-key']]
+  return files.flatMap((file) => (file === undefined ? [] : [resolve(file)]))
 }
 
 function parseListen(urls: readonly string[], tls: boolean): ListenAddress[] {

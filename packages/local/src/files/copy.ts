@@ -20,7 +20,7 @@ import { openForReading } from './read-file.ts'
 import { realPath } from './real-path.ts'
 import { Replacement } from './replacement.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly recursive: boolean
   /** Throws for what is in a directory and may not be copied, or not there. */
   readonly check?: ((source: NativePath, target: NativePath) => void) | undefined

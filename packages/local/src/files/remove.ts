@@ -15,6 +15,8 @@ interface RemoveOptions {
   /** What is not there counts as removed. */
   readonly force: boolean
   readonly followSymlinks: boolean
+  /** Throws for what is in a directory and may not be removed. */
+  readonly check?: ((path: NativePath) => void) | undefined
 }
 
 /** Removes a file, a link (never what it leads to), or a directory. */
@@ -25,7 +27,7 @@ export function remove(path: NativePath, options: RemoveOptions): undefined | Pr
   }
   try {
     if (!options.followSymlinks) removeNoFollow(path, options.recursive)
-    else if (!removeOne(path, options.recursive)) return removeTree(path).catch(ignoreMissing)
+    else if (!removeOne(path, options.recursive)) return removeTree(path, options.check).catch(ignoreMissing)
   } catch (error) {
     ignoreMissing(error)
   }
@@ -48,9 +50,9 @@ function removeOne(path: NativePath, recursive: boolean): boolean {
 }
 
 /** In turns with everybody else. Below descriptors of the directories: where a link takes their place, it ends. */
-async function removeTree(path: NativePath): Promise<void> {
+async function removeTree(path: NativePath, check: RemoveOptions['check']): Promise<void> {
   const turns = new Turns()
-  const removeBelow = async (directory: NativePath, depth: number): Promise<void> => {
+  const removeBelow = async (directory: NativePath, known: NativePath, depth: number): Promise<void> => {
     if (depth > MAX_DEPTH) throw systemError('ENAMETOOLONG', path)
     const fd = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
     try {
@@ -58,7 +60,9 @@ async function removeTree(path: NativePath): Promise<void> {
       for (const entries of readDirectoryEntries(process.platform === 'linux' ? held : directory)) {
         for (const { name, kind } of entries) {
           const below = joinName(process.platform === 'linux' ? held : directory, name)
-          if (kind === 'directory' || kind === 'unknown') await removeEntry(below, depth)
+          const knownBelow = joinName(known, name)
+          check?.(knownBelow)
+          if (kind === 'directory' || kind === 'unknown') await removeEntry(below, knownBelow, depth)
           else unlinkIfThere(below)
           await turns.over()
         }
@@ -67,16 +71,16 @@ async function removeTree(path: NativePath): Promise<void> {
       closeSync(fd)
     }
   }
-  const removeEntry = async (entry: NativePath, depth: number): Promise<void> => {
+  const removeEntry = async (entry: NativePath, known: NativePath, depth: number): Promise<void> => {
     try {
       if (removeOne(entry, true)) return
-      await removeBelow(entry, depth + 1)
+      await removeBelow(entry, known, depth + 1)
       rmdirSync(entry)
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error // Somebody else is removing it, too.
     }
   }
-  await removeBelow(path, 0)
+  await removeBelow(path, path, 0)
   rmdirSync(path)
 }
 

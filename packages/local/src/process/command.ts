@@ -1,9 +1,14 @@
 import { accessSync, closeSync, constants, openSync, statSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
 import { type ConfinedLaunch, NOT_CONFINED } from './confinement.ts'
+import { withoutCoreFiles } from './core-files.ts'
 import { findProgram } from './find-program.ts'
 import { spawnError } from './spawn-error.ts'
 import type { Ending, SpawnOptions } from './spawned.ts'
+
+const MAX_TEXT_BYTES = 128 * 1024
+const MAX_TOTAL_BYTES = 2 * 1024 * 1024
+const POINTER_BYTES = 8
 
 interface Command {
   /** What to run, as an absolute path, and its arguments. */
@@ -19,7 +24,7 @@ export interface Running<T> {
 }
 
 /** Calls `spawn` with the command as Bun wants it, and turns whatever it throws into an `ExecError`. */
-export function runCommand<T>(
+export function runCommand<T extends { pid: number }>(
   request: SpawnOptions,
   { terminal }: { terminal: boolean },
   spawn: (command: Command) => T,
@@ -39,7 +44,9 @@ export function runCommand<T>(
     const { confinement, arg0, env } = request
     if (confinement) {
       checkRunnable(path, cwd)
-      return runConfined(confinement.launch({ program: path, args, arg0, cwd: request.cwd, env }, { terminal }), spawn)
+      checkSize([path, ...args, ...Object.entries(env).map((pair) => pair.join('='))])
+      const launch = confinement.launch({ program: path, args, arg0, cwd: request.cwd, env }, { terminal })
+      return runConfined(launch, request.mark, spawn)
     }
     const options = { argv0: arg0 ?? program, cwd, env }
     return { child: spawn({ cmd: [path, ...args], options, descriptors: [] }), launch: undefined }
@@ -51,11 +58,16 @@ export function runCommand<T>(
   }
 }
 
-function runConfined<T>(launch: ConfinedLaunch, spawn: (command: Command) => T): Running<T> {
+function runConfined<T extends { pid: number }>(
+  launch: ConfinedLaunch,
+  mark: SpawnOptions['mark'],
+  spawn: (command: Command) => T,
+): Running<T> {
   const { argv, cwd, env, descriptors } = launch
   try {
-    const options = { argv0: argv[0], cwd: cwd as string, env: { ...env } }
-    return { child: spawn({ cmd: [...argv], options, descriptors: [...descriptors] }), launch }
+    const options = { argv0: argv[0], cwd: cwd as string, env: { ...env, ...(launch.isMonitor && mark) } }
+    const child = withoutCoreFiles(() => spawn({ cmd: [...argv], options, descriptors: [...descriptors] }))
+    return { child, launch }
   } catch (error) {
     launch.abandon()
     throw error
@@ -69,6 +81,14 @@ function checkRunnable(path: string, cwd: string): void {
   accessSync(path, constants.X_OK)
   if (!statSync(path).isFile()) throw Object.assign(new Error('not a file'), { code: 'EACCES' })
   if (!statSync(cwd).isDirectory()) throw Object.assign(new Error('not a directory'), { code: 'ENOTDIR' })
+}
+
+/** What the kernel takes for one process: each text, and all of them. */
+function checkSize(texts: readonly string[]): void {
+  const sizes = texts.map((text) => Buffer.byteLength(text) + 1)
+  const total = sizes.reduce((sum, size) => sum + size + POINTER_BYTES, 0)
+  if (total <= MAX_TOTAL_BYTES && sizes.every((size) => size <= MAX_TEXT_BYTES)) return
+  throw Object.assign(new Error('arguments and environment are too large'), { code: 'E2BIG' })
 }
 
 /** When the child has ended, and everything that confined it is gone. */

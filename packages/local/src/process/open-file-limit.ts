@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { type Limit, nextDescriptor, openFileLimit, setOpenFileLimit } from '../libc.ts'
+import { type Limit, nextDescriptor, resourceLimit, setResourceLimit } from '../libc.ts'
 
 /** What a spawn itself may need: a terminal, a handle on the process, the null device. */
 const DESCRIPTORS_FOR_A_SPAWN = 16
@@ -10,7 +10,7 @@ const USUAL_SOFT_LIMIT = 1024n
  * all descriptors they could have, others use `select`. They get the limit that our own parent has.
  */
 export class OpenFileLimit {
-  readonly #ours: Limit = openFileLimit()
+  readonly #ours: Limit = resourceLimit('openFiles')
   readonly #theirs: Limit = { soft: parentSoftLimit(this.#ours.hard), hard: this.#ours.hard }
 
   /** Runs `spawn` such that the child gets the lower limit. */
@@ -21,14 +21,14 @@ export class OpenFileLimit {
     if (next < 0 || next + DESCRIPTORS_FOR_A_SPAWN >= this.#theirs.soft) {
       const child = spawn()
       // Takes hold a moment after the child has started.
-      setOpenFileLimit(this.#theirs, child.pid)
+      setResourceLimit('openFiles', this.#theirs, child.pid)
       return child
     }
-    setOpenFileLimit(this.#theirs)
+    setResourceLimit('openFiles', this.#theirs)
     try {
       return spawn()
     } finally {
-      setOpenFileLimit(this.#ours)
+      setResourceLimit('openFiles', this.#ours)
     }
   }
 }

@@ -3,6 +3,7 @@ import { LastOutput } from '../output/last-output.ts'
 import type { LogStore } from '../output/log-store.ts'
 import { OutputLog } from '../output/output-log.ts'
 import { childEnvironment, type EnvironmentRequest } from './child-environment.ts'
+import { ownsConnection } from './connection-owner.ts'
 import { LocalProcess } from './local-process.ts'
 import { OpenFileLimit } from './open-file-limit.ts'
 import { spawnOnPipes } from './pipe-process.ts'
@@ -11,7 +12,7 @@ import { spawnOnTerminal } from './pty-process.ts'
 import type { SpawnOptions } from './spawned.ts'
 import { Watchdog } from './watchdog.ts'
 
-export interface StartOptions extends Omit<SpawnOptions, 'env'> {
+export interface StartOptions extends Omit<SpawnOptions, 'env' | 'mark'> {
   readonly environment: EnvironmentRequest
   /** The size of its terminal; undefined: pipes. */
   readonly terminal: TerminalSize | undefined
@@ -43,8 +44,8 @@ export class ProcessHost {
   /** Throws an `ExecError` if there is no process in the end. */
   start({ terminal, environment, waitsForReader, ...rest }: StartOptions, owner: object): LocalProcess {
     this.#machinery ??= createMachinery(this.#alone)
-    const { limit, tree } = this.#machinery
-    const request = { ...rest, env: childEnvironment(environment, process.env) }
+    const { limit, tree, watchdog } = this.#machinery
+    const request = { ...rest, env: childEnvironment(environment, process.env), mark: watchdog.mark }
     const { confinement } = rest
     const confined = confinement && { confinement, lastOutput: new LastOutput() }
     const last = confined?.lastOutput
@@ -69,6 +70,12 @@ export class ProcessHost {
     const { tree } = this.#machinery
     tree.add(pid, this)
     return { kill: () => tree.killTree(pid), release: () => tree.remove(pid) }
+  }
+
+  /** Whether somebody in a sandbox is at the other end of a connection to us. */
+  isFromSandbox(peerPort: number, ownPort: number): boolean {
+    const confined = this.#machinery?.tree.confined() ?? []
+    return confined.length > 0 && ownsConnection(confined, peerPort, ownPort)
   }
 
   /** Kills what the owner's processes left running when they ended. */

@@ -87,6 +87,11 @@ export class ProcessTree {
     this.#killAgain(new Set([leader, ...family.map(({ session }) => session)]), KILL_PASSES)
   }
 
+  /** Everybody who is in a sandbox. */
+  confined(): number[] {
+    return [...this.#monitors].flatMap((monitor) => this.#familyOf(monitor).map(({ pid }) => pid))
+  }
+
   /** Kills what processes that have ended left running in their sessions. */
   killOrphansOf(owner: object): void {
     this.#sweep()

@@ -12,6 +12,8 @@ export interface SpawnOptions {
   readonly pipeStdin: boolean
   /** Undefined: it may do what we may. */
   readonly confinement: Confinement | undefined
+  /** Variables by which what confines it is known, should we die. */
+  readonly mark: Readonly<Record<string, string>>
 }
 
 export interface TerminalOptions extends SpawnOptions {

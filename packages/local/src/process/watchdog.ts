@@ -2,15 +2,20 @@ import { writeSync } from 'node:fs'
 import { createMemoryFile } from '../libc.ts'
 import type { SessionObserver } from './process-tree.ts'
 
+const MARK = 'WALDO_EXECUTOR'
 /** One watched session in the list: seven digits, the most that a Linux pid has, and a line feed. */
 const RECORD_BYTES = 8
 
 /**
  * Waits for the end of its input, which is the death of the server; then ends whoever is in one of the sessions that
- * descriptor 3 lists, and their descendants in sessions of their own. Only what every shell has built in, and `sleep`.
+ * descriptor 3 lists, and their descendants in sessions of their own. What watches over a sandbox ends with the server
+ * by itself, and what it watches over with it; but if that happens while the sandbox is being made, something stays
+ * whose ties are cut already: it is known by the variable that it was started with. Only what every shell has built in,
+ * and `sleep`.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM
+mark=\${1:?}
 while read -r nothing; do :; done
 while read -r session; do
   [ -z "$session" ] || eval "watched_$session=1"
@@ -25,10 +30,19 @@ for signal in 0 0 TERM KILL KILL KILL; do
     set -- \${line##*) }
     case $2$4 in '' | *[!0-9]*) continue ;; esac
     eval "watched=\\\${watched_$4-}\\\${member_$2-}"
+    marked=
+    if [ -z "$watched" ]; then
+      # What cannot be read must not be taken for what was read before.
+      variable=
+      IFS= read -r variable < "\${stat%stat}environ"
+      case $variable in "$mark"*) watched=1 marked=1 ;; esac
+    fi
     [ -n "$watched" ] && [ "$1" != Z ] || continue
     pid=\${stat#/proc/}
     pid=\${pid%/stat}
-    eval "watched_$4=1 member_$pid=1"
+    # It answers for itself, and for nobody who happens to be in its session.
+    [ -n "$marked" ] || eval "watched_$4=1"
+    eval "member_$pid=1"
     kill -s "$signal" "$pid"
     found=1
   done 2>/dev/null
@@ -44,6 +58,7 @@ done
  */
 export class Watchdog implements SessionObserver {
   readonly #list = createMemoryFile()
+  readonly #token = crypto.randomUUID()
   readonly #places = new Map<number, number>()
   readonly #free: number[] = []
   #helper: Bun.Subprocess | undefined
@@ -51,6 +66,11 @@ export class Watchdog implements SessionObserver {
 
   get pid(): number | undefined {
     return this.#helper?.pid
+  }
+
+  /** For the environment of what watches over a sandbox. */
+  get mark(): Readonly<Record<string, string>> {
+    return { [MARK]: this.#token }
   }
 
   watch(session: number): void {
@@ -83,7 +103,7 @@ export class Watchdog implements SessionObserver {
 
   #start(list: number): Bun.Subprocess | undefined {
     if (this.#closed) return undefined
-    const helper = Bun.spawn(['/bin/sh', '-c', SCRIPT, 'waldo-watchdog'], {
+    const helper = Bun.spawn(['/bin/sh', '-c', SCRIPT, 'waldo-watchdog', `${MARK}=${this.#token}`], {
       cwd: '/',
       env: { PATH: '/bin:/usr/bin' },
       stdio: ['pipe', 'ignore', 'ignore', list],

@@ -3,6 +3,8 @@ import type { MountPlan } from './mount-plan.ts'
 
 /** Where distributions put it. The PATH of whoever started us is nothing to trust the sandbox to. */
 const PLACES = ['/usr/bin/bwrap', '/usr/local/bin/bwrap', '/bin/bwrap', '/run/current-system/sw/bin/bwrap']
+/** Everybody who is not known in a user namespace, root included. */
+const NOBODY = 65534
 /** What shared memory may take: it is taken from the machine's. */
 const SHARED_MEMORY_BYTES = 1024 * 1024 * 1024
 /** Of /proc: what root may read there without any capability, and no command has to. */
@@ -18,7 +20,7 @@ function isTrusted(path: string): boolean {
     const program = realpathSync(path)
     accessSync(program, constants.X_OK)
     const { uid, mode } = lstatSync(program)
-    return (uid === 0 || uid === process.getuid?.()) && (mode & 0o022) === 0
+    return [0, process.getuid?.(), NOBODY].includes(uid) && (mode & 0o022) === 0
   } catch {
     return false
   }

@@ -173,6 +173,11 @@ export class PreparedSandbox {
     return (this.#prepared.mounts?.pinned ?? []).map(identityOf).join(' ')
   }
 
+  /** The machine as it is now. */
+  lookAgain(): ThisHost {
+    return new ThisHost()
+  }
+
   /** Throws if there is no way to start it. */
   launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
     const { facts, files, bubblewrap, seccomp, isolation, hold } = this.#prepared

@@ -177,8 +177,9 @@ function isAbandoned(journal: string): boolean {
 
 function makePoint({ path, kind }: MountPoint): void {
   try {
-    if (kind === 'directory') mkdirSync(path, 0o555)
-    else closeSync(openSync(path, 'wx', 0o444))
+    // Somebody outside of the sandbox may want to use the name meanwhile.
+    if (kind === 'directory') mkdirSync(path, 0o755)
+    else closeSync(openSync(path, 'wx', 0o644))
   } catch (error) {
     // Somebody was faster. If it is not what we would have made, it is mounted over all the same.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error

@@ -60,7 +60,8 @@ export class ThisHost implements HostFacts {
       const next = child(at, name)
       const stats = this.#look(next)
       if (stats?.isSymbolicLink()) {
-        if (links.length === MAX_LINKS) break
+        // The system will not follow them either.
+        if (links.length === MAX_LINKS) return { path: normalize(path)!, exists: false, isDirectory: false, links }
         links.push(next)
         const target = readlinkSync(next)
         if (target.startsWith('/')) at = '/'

@@ -38,7 +38,7 @@ export interface HelperOptions {
 }
 
 /** Who has to see to it that there is room for large answers. */
-export type Answers = Pick<LargeAnswers, 'within'>
+type Answers = Pick<LargeAnswers, 'within'>
 
 export interface HelperCall {
   /** Handles belong to a channel, and end with it. */

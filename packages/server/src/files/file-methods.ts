@@ -24,8 +24,11 @@ export interface FileContext {
   readonly signal: AbortSignal
   readonly answers: Pick<LargeAnswers, 'within'>
   readonly isSlow: (path: Files.NativePath) => boolean
-  /** Throws for what may not be copied, or not there. */
-  readonly checkCopy?: (source: Files.NativePath, target: Files.NativePath) => void
+  /** Throw for what is in a directory and may not be touched with it. */
+  readonly checks?: {
+    readonly copy: (source: Files.NativePath, target: Files.NativePath) => void
+    readonly remove: (path: Files.NativePath) => void
+  }
 }
 
 export type FileMethod = Exclude<Extract<Method, `fs/${string}`>, `fs/${'watch' | 'unwatch' | 'watchMissing'}`>
@@ -73,9 +76,10 @@ export const fileMethods: FileMethods = {
   },
   'fs/walk': ({ path, options }, { files, answers, isSlow }) =>
     answers.within(LISTING_BYTES, () => files.walk(native(path), options, isSlow)),
-  'fs/remove': ({ path, ...options }, { files }) => done(files.remove(native(path), options)),
-  'fs/copy': ({ sourcePath, destinationPath, recursive }, { files, checkCopy }) =>
-    done(files.copy(native(sourcePath), native(destinationPath), { recursive, check: checkCopy })),
+  'fs/remove': ({ path, ...options }, { files, checks }) =>
+    done(files.remove(native(path), { ...options, check: checks?.remove })),
+  'fs/copy': ({ sourcePath, destinationPath, recursive }, { files, checks }) =>
+    done(files.copy(native(sourcePath), native(destinationPath), { recursive, check: checks?.copy })),
   'fs/rename': ({ sourcePath, destinationPath, overwrite }, { files }) =>
     done(files.rename(native(sourcePath), native(destinationPath), { overwrite })),
   'fs/open': ({ handleId, path, mode, createMode, followSymlinks }, { handles }) => {

@@ -1,9 +1,11 @@
+import { lstatSync, readdirSync } from 'node:fs'
 import { ExecError } from '@waldo/environment'
 import {
   displayPath,
   holdDirectory,
   joinName,
   type NativePath,
+  nativePath,
   realPath,
   splitName,
   systemError,
@@ -20,9 +22,12 @@ type AnyParams = Params<FileMethod> & {
   followSymlinks?: boolean
 }
 type Result = { entries?: Listed[]; matches?: Listed[]; files?: Listed[]; errors?: Listed[] }
-/** Makes a call that is safe to make. What is inside of what is copied has to be checked as it comes. */
-type Act = (params: Params<FileMethod>, options?: Pick<FileContext, 'checkCopy'>) => unknown
+/** Makes a call that is safe to make. What is inside of a directory has to be checked as it comes. */
+type Act = (params: Params<FileMethod>, options?: Pick<FileContext, 'checks'>) => unknown
 type Listed = { path?: PathUri; fileName?: string }
+
+/** What is in a directory that is to be moved has to be looked at, if there are patterns. */
+const MAX_MOVED_NAMES = 100_000
 
 const WRITES: ReadonlySet<FileMethod> = new Set(['fs/writeFile', 'fs/append', 'fs/createDirectory', 'fs/setMode'])
 /** They work on what is at the path itself, even if that is a link. */
@@ -103,21 +108,28 @@ export class GuardedFiles {
     }
     try {
       const write = (real: NativePath) => this.#requireWrite(real)
+      const move = (real: NativePath) => {
+        write(real)
+        this.#requireNothingDeniedIn(real)
+      }
       const read = (real: NativePath) => this.#requireRead(real, method)
       const safe =
         params.path !== undefined
           ? { ...params, path: hold(params.path, write), followSymlinks: true }
           : {
               ...params,
-              sourcePath: hold(params.sourcePath!, method === 'fs/rename' ? write : read),
+              sourcePath: hold(params.sourcePath!, method === 'fs/rename' ? move : read),
               destinationPath: hold(params.destinationPath!, write),
             }
       const inside = (path: NativePath) => replacePrefix(path, reals)
-      const checkCopy = (source: NativePath, target: NativePath) => {
-        read(inside(source))
-        write(inside(target))
+      const checks = {
+        copy: (source: NativePath, target: NativePath) => {
+          read(inside(source))
+          write(inside(target))
+        },
+        remove: (path: NativePath) => write(inside(path)),
       }
-      return await act(safe as Params<FileMethod>, { checkCopy })
+      return await act(safe as Params<FileMethod>, { checks })
     } catch (error) {
       throw withNames(error, names)
     } finally {
@@ -140,6 +152,21 @@ export class GuardedFiles {
     throw systemError(access === 'none' && explicit ? 'EACCES' : 'EROFS', path)
   }
 
+  /** What a pattern denies here it may not deny elsewhere; what an entry denies is mounted, and cannot be moved. */
+  #requireNothingDeniedIn(path: NativePath): void {
+    if (this.#rules.globs.length === 0 || !lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return
+    const open = [path]
+    let names = 0
+    for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
+      for (const entry of readdirSync(directory, { withFileTypes: true, encoding: 'buffer' })) {
+        const below = joinName(directory, nativePath(entry.name))
+        if (++names > MAX_MOVED_NAMES) throw tooMuchToMove(path)
+        if (this.#rules.decide(displayPath(below)).access === 'none') throw systemError('EACCES', below)
+        if (entry.isDirectory()) open.push(below)
+      }
+    }
+  }
+
   #isVisible(path: NativePath): boolean {
     const at = displayPath(path)
     if (this.#rules.decide(at).access !== 'none') return true
@@ -152,6 +179,14 @@ function replacePrefix(path: NativePath, prefixes: ReadonlyMap<string, NativePat
   const at = displayPath(path)
   for (const [from, to] of prefixes) if (at.startsWith(`${from}/`)) return `${displayPath(to)}${at.slice(from.length)}`
   return at
+}
+
+function tooMuchToMove(path: NativePath): ExecError {
+  return new ExecError(
+    'FILE_FAILED',
+    `${displayPath(path)} holds more than ${MAX_MOVED_NAMES} names, each of which would have to be compared with the ` +
+      'deny patterns: move its parts',
+  )
 }
 
 /** Nobody knows our descriptors. */

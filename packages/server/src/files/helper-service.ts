@@ -68,7 +68,7 @@ class HelperService {
       const context = { ...this.#contextOf(channel), answers: answersWithin(room) }
       const handler = fileMethods[method] as Handler
       const result = await (this.#guard
-        ? this.#guard.call(method, decoded, (safe, checkCopy) => handler(safe, { ...context, ...checkCopy }))
+        ? this.#guard.call(method, decoded, (safe, checks) => handler(safe, { ...context, ...checks }))
         : handler(decoded, context))
       if (result instanceof EncodedResult) {
         this.#send({ id, result: result.rest, bytes: result.member }, result.bytes)

@@ -12,7 +12,7 @@ const UPGRADE = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 const ask = (lines: string[], authenticate?: (authorization: string | null) => string | undefined) =>
-  answerRequest(parseRequestHead(lines.join('\r\n')), authenticate).text
+  answerRequest(parseRequestHead(lines.join('\r\n')), { authenticate }).text
 const without = (name: string) => UPGRADE.filter((line) => !line.startsWith(name))
 const statusOf = (answer: string) => Number(answer.split(' ')[1])
 

@@ -7,6 +7,13 @@ export interface HttpAnswer {
   readonly text: string
 }
 
+/** Who may come in. */
+export interface Admission {
+  readonly authenticate: Authenticator | undefined
+  /** Why this one may not, whatever it has to show. */
+  readonly refuse?: () => string | undefined
+}
+
 const REASONS = {
   200: 'OK',
   400: 'Bad Request',
@@ -23,13 +30,15 @@ const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
 /** `head` is undefined if it was malformed. */
-export function answerRequest(head: RequestHead | undefined, authenticate: Authenticator | undefined): HttpAnswer {
+export function answerRequest(head: RequestHead | undefined, { authenticate, refuse }: Admission): HttpAnswer {
   if (!head) return answer(400)
   const { method, path, headers } = head
   const respond = (status: keyof typeof REASONS, text = '', more: string[] = []) =>
     answer(status, text, more, method === 'HEAD')
   // Only browsers send it, and a page that the user happens to visit must not reach the executor.
   if (headers.has('origin')) return respond(403)
+  const refusal = refuse?.()
+  if (refusal !== undefined) return respond(403, refusal)
   if (path === '/readyz') return method === 'GET' || method === 'HEAD' ? respond(200) : respond(405)
   if (path !== '/') return respond(404)
   if (method !== 'GET') return respond(405, 'Request method must be `GET`')

@@ -1,5 +1,4 @@
-import type { Authenticator } from './authentication.ts'
-import { answerRequest } from './http-upgrade.ts'
+import { type Admission, answerRequest } from './http-upgrade.ts'
 import { reportDefect } from './report-defect.ts'
 import { parseRequestHead } from './request-head.ts'
 
@@ -19,15 +18,15 @@ export interface NewcomerEvents {
 /** Somebody who has connected and not yet said, in HTTP, what for. One request is all there is. */
 export class Newcomer {
   readonly #socket: Bun.Socket<unknown>
-  readonly #authenticate: Authenticator | undefined
+  readonly #admission: Admission
   readonly #events: NewcomerEvents
   #timer: ReturnType<typeof setTimeout>
   #head: Buffer = NOTHING
   #answered = false
 
-  constructor(socket: Bun.Socket<unknown>, authenticate: Authenticator | undefined, events: NewcomerEvents) {
+  constructor(socket: Bun.Socket<unknown>, admission: Admission, events: NewcomerEvents) {
     this.#socket = socket
-    this.#authenticate = authenticate
+    this.#admission = admission
     this.#events = events
     this.#timer = this.#terminateAfter(DECIDE_MS)
   }
@@ -65,7 +64,7 @@ export class Newcomer {
   #answer(head: string, rest: Buffer): void {
     this.#answered = true
     clearTimeout(this.#timer)
-    const { upgraded, text } = answerRequest(parseRequestHead(head), this.#authenticate)
+    const { upgraded, text } = answerRequest(parseRequestHead(head), this.#admission)
     // Nothing was sent before: what a system does not take of so little it will not take.
     if (this.#socket.write(text) < text.length) this.terminate()
     else if (upgraded) this.#events.upgraded(rest)

@@ -27,6 +27,7 @@ function start(options: Partial<WebSocketListenerOptions> = {}, on: Partial<Wire
     at: { host: '127.0.0.1', port: 0 },
     tls: undefined,
     authenticate: undefined,
+    isFromSandbox: () => false,
     connect(wire) {
       wires.push(wire)
       const add = (event: string, then?: () => void) => {

@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os'
 import type { Wire, WireEvents } from '../wire.ts'
 import type { Authenticator } from './authentication.ts'
 import { Newcomer } from './newcomer.ts'
@@ -8,6 +9,8 @@ export interface WebSocketListenerOptions {
   readonly tls: { readonly cert: string; readonly key: string } | undefined
   readonly authenticate: Authenticator | undefined
   readonly connect: (wire: Wire) => WireEvents
+  /** Whether somebody in one of our sandboxes is at the other end. */
+  readonly isFromSandbox: (peerPort: number, ownPort: number) => boolean
 }
 
 export interface WebSocketListener {
@@ -23,21 +26,31 @@ interface SocketData {
 }
 
 /** Listens for WebSocket clients, on TCP or on a unix socket. Throws if it cannot. */
-export function listenForWebSockets({ at, tls, authenticate, connect }: WebSocketListenerOptions): WebSocketListener {
+export function listenForWebSockets(options: WebSocketListenerOptions): WebSocketListener {
+  const { at, tls, authenticate, connect, isFromSandbox } = options
   const newcomers = new Set<Newcomer>()
   const socket: Bun.SocketHandler<SocketData> = {
     open(socket) {
       const peer = 'unix' in at ? 'unix socket' : `${socket.remoteAddress}:${socket.remotePort}`
       socket.setNoDelay(true)
-      const newcomer = new Newcomer(socket, authenticate, {
-        upgraded(frames) {
-          newcomers.delete(newcomer)
-          const wire = new WebSocketWire(socket, peer, connect)
-          socket.data = { owner: wire }
-          if (frames.length > 0) wire.receive(frames)
+      // With the network of this machine a sandbox reaches us, and we would be the way out of it.
+      const refuse = () =>
+        'host' in at && isLocal(socket.remoteAddress) && isFromSandbox(socket.remotePort, socket.localPort)
+          ? 'from inside a sandbox nobody may ask its executor for anything'
+          : undefined
+      const newcomer = new Newcomer(
+        socket,
+        { authenticate, refuse },
+        {
+          upgraded(frames) {
+            newcomers.delete(newcomer)
+            const wire = new WebSocketWire(socket, peer, connect)
+            socket.data = { owner: wire }
+            if (frames.length > 0) wire.receive(frames)
+          },
+          ended: () => newcomers.delete(newcomer),
         },
-        ended: () => newcomers.delete(newcomer),
-      })
+      )
       newcomers.add(newcomer)
       socket.data = { owner: newcomer }
     },
@@ -61,4 +74,11 @@ export function listenForWebSockets({ at, tls, authenticate, connect }: WebSocke
       for (const newcomer of newcomers) newcomer.terminate()
     },
   }
+}
+
+/** Of this machine: a sandbox may use any of its addresses. */
+function isLocal(address: string): boolean {
+  const plain = address.replace(/^::ffff:/, '')
+  if (/^127\.|^::1$/.test(plain)) return true
+  return Object.values(networkInterfaces()).some((own) => own?.some((each) => each.address === plain))
 }

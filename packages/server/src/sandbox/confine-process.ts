@@ -1,7 +1,7 @@
 import { ExecError } from '@waldo/environment'
 import type { ConfinedCommand, ConfinedLaunch, Confinement, Ending } from '@waldo/local'
 import type { ProcessExit, ProcessLimits } from '@waldo/protocol'
-import type { Policy } from '@waldo/sandbox'
+import { findDenials, type Policy } from '@waldo/sandbox'
 import type { PreparedLimits, PreparedSandbox, Wrapping } from '@waldo/sandbox/linux'
 import type { ProxyRules } from '@waldo/sandbox/proxy'
 import type { ClientCalls } from '../client-calls.ts'
@@ -67,6 +67,7 @@ async function confineLater(
 
 class ConfinedProcess implements Confinement {
   readonly #parts: Parts
+  #cwd = '/'
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -75,6 +76,7 @@ class ConfinedProcess implements Confinement {
   launch(command: ConfinedCommand, { terminal }: { terminal: boolean }): ConfinedLaunch {
     const { prepared, network } = this.#parts
     const env = { ...command.env, ...this.#markers(), ...network?.env }
+    if (typeof command.cwd === 'string') this.#cwd = command.cwd
     try {
       const inner = prepared
         ? prepared.launch({ ...command, env }, { terminal, wrapping: this.#wrapping() })
@@ -95,14 +97,29 @@ class ConfinedProcess implements Confinement {
     this.#parts.limits?.watch(pid, () => end('limit'))
   }
 
-  judge({ code, signal, unconfined }: Ending, _lastOutput: string): Partial<ProcessExit> {
+  judge({ code, signal, unconfined }: Ending, lastOutput: string): Partial<ProcessExit> {
     if (unconfined) this.#parts.onFailure()
     const limitHit = this.#parts.limits?.hit({ exitCode: signal === null ? code : null, signal })
     return {
-      ...(this.#parts.prepared && { sandboxDenied: unconfined === true }),
-      ...(unconfined && { sandboxFailed: true }),
+      ...(unconfined ? { sandboxDenied: true, sandboxFailed: true } : this.#denials(code, lastOutput)),
       ...(limitHit && { limitHit }),
     }
+  }
+
+  /** What it was not let do, as far as that can be known. */
+  #denials(exitCode: number, output: string): Pick<ProcessExit, 'sandboxDenied' | 'sandboxDenials'> {
+    const { prepared, policy, network } = this.#parts
+    if (!prepared || !policy) return {}
+    const facts = prepared.lookAgain()
+    const { sandboxDenied, denials } = findDenials({
+      exitCode,
+      output,
+      policy,
+      cwd: this.#cwd,
+      resolve: (path) => facts.resolve(path).path,
+      networkBlocks: network?.blocked ?? [],
+    })
+    return { sandboxDenied, ...(denials.length > 0 && { sandboxDenials: [...denials] }) }
   }
 
   #wrapping(): Wrapping {
