@@ -95,8 +95,7 @@ function checkSize(texts: readonly string[]): void {
 export async function endOfLaunch(exited: Promise<Ending>, launch: ConfinedLaunch | undefined): Promise<Ending> {
   const ending = await exited
   if (!launch) return ending
-  // Whoever was killed has had no time to say whether it ran.
-  const ran = ending.signal !== null || launch.ran
+  const ran = launch.ran(ending.signal !== null)
   await launch.settle()
   return ran ? ending : { code: NOT_CONFINED, signal: null, unconfined: true }
 }

@@ -23,8 +23,8 @@ export interface ConfinedLaunch {
   closeDescriptors(): void
   /** It was never started. */
   abandon(): void
-  /** The child has ended. False if the command itself never began. */
-  readonly ran: boolean
+  /** The child has ended, perhaps by a signal. False if the command itself never began. */
+  ran(bySignal: boolean): boolean
   /** The child has ended. Resolves when nothing that it left can do anything any more, and what was made for it is gone. */
   settle(): Promise<void>
 }

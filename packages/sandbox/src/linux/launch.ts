@@ -1,5 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs'
 import { MemoryFile } from './memory-file.ts'
+import type { StartCheck } from './start-check.ts'
 
 export interface Command {
   /** Absolute. */
@@ -25,12 +26,17 @@ export interface LaunchOptions {
   /** For bubblewrap. */
   readonly isolation: readonly string[]
   readonly seccomp: MemoryFile
+  /** Set if the sandbox has to be looked at before the command may begin. */
+  readonly check: StartCheck | undefined
   /** Set if the command has a terminal, and these programs can be run inside. */
   readonly jobControl: { readonly env: string } | undefined
   /** Undefined if there is nothing that could be missed by those who are still inside. */
   readonly release: (() => void) | undefined
+  readonly ended: () => void
 }
 
+/** Of the descriptor on which it waits to be checked. */
+const CHECK = 6
 /** Bubblewrap counts every option and every argument of one. */
 const MAX_ARGUMENTS = 9000
 /** How often we look whether everything inside is gone, and how long. */
@@ -39,7 +45,7 @@ const GONE_MS = 2000
 
 /** A started sandbox is a process that watches over another, which holds everything that the command starts. */
 export class Launch {
-  /** What to run; the descriptors are its numbers 3, 4 and 5. */
+  /** What to run; the descriptors are its numbers from 3 on. */
   readonly argv: readonly [string, ...string[]]
   /** Nothing that comes from a client: what reads it is not in the sandbox yet. */
   readonly env: Readonly<Record<string, string>> = {}
@@ -48,15 +54,23 @@ export class Launch {
   readonly descriptors: readonly number[]
   readonly #status = new MemoryFile()
   readonly #release: (() => void) | undefined
+  readonly #onEnd: () => void
+  #check: StartCheck | undefined
+  #ended = false
+  #refused = false
 
-  constructor(command: Command, { bubblewrap, wrapping, isolation, seccomp, jobControl, release }: LaunchOptions) {
+  constructor(command: Command, options: LaunchOptions) {
+    const { bubblewrap, wrapping, isolation, seccomp, check, jobControl, release, ended } = options
     this.#release = release
-    const options = argumentList([
+    this.#onEnd = ended
+    this.#check = check
+    const list = argumentList([
       ...isolation,
       '--clearenv',
       ...Object.entries(command.env).flatMap(([name, value]) => ['--setenv', name, value]),
       ...['--chdir', command.cwd],
       ...['--seccomp', '3', '--json-status-fd', '5'],
+      ...(check ? ['--block-fd', String(CHECK)] : []),
     ])
     const signals = 'signal=INT,QUIT,TSTP'
     this.argv = [
@@ -68,9 +82,9 @@ export class Launch {
         ...wrapping.inside(commandLine(command, jobControl !== undefined)),
       ]),
     ] as unknown as [string, ...string[]]
-    const list = new MemoryFile(options)
-    this.descriptors = [seccomp.open('r'), list.open('r'), this.#status.open('a')]
-    list.close()
+    const file = new MemoryFile(list)
+    this.descriptors = [seccomp.open('r'), file.open('r'), this.#status.open('a'), ...(check ? [check.descriptor] : [])]
+    file.close()
   }
 
   /** Once it has been started, or could not be. */
@@ -78,25 +92,43 @@ export class Launch {
     for (const fd of this.descriptors) closeSync(fd)
   }
 
+  /** It has been started. `kill` is called if it turns out not to be what was meant. */
+  async begin(kill: () => void): Promise<void> {
+    const check = this.#check
+    this.#check = undefined
+    this.#refused = check !== undefined && !(await check.passes(() => this.#childPid(), CHECK))
+    if (this.#refused) kill()
+  }
+
   /** To be asked when it has ended. False if the command never began, because the sandbox could not be made. */
-  get ran(): boolean {
-    return this.#status.text().includes('"exit-code"')
+  ran(bySignal: boolean): boolean {
+    // Whoever was killed has had no time to say so.
+    return !this.#refused && (bySignal || this.#status.text().includes('"exit-code"'))
   }
 
   /** To be called when it has ended. Resolves when nothing that was inside is left, and nothing of ours. */
   async settle(): Promise<void> {
-    const [, pid] = (this.#release && /"child-pid": (\d+)/.exec(this.#status.text())) ?? []
+    const pid = this.#release && this.#childPid()
     // What was inside may need a moment more to be gone; until then it could use what we take away.
-    for (let left = GONE_MS; pid !== undefined && isAlive(Number(pid)) && left > 0; left -= GONE_POLL_MS) {
+    for (let left = GONE_MS; pid !== undefined && isAlive(pid) && left > 0; left -= GONE_POLL_MS) {
       await new Promise((resolve) => setTimeout(resolve, GONE_POLL_MS))
     }
     this.abandon()
   }
 
+  /** The first process inside. */
+  #childPid(): number | undefined {
+    const [, pid] = (!this.#ended && /"child-pid": (\d+)/.exec(this.#status.text())) || []
+    return pid === undefined ? undefined : Number(pid)
+  }
+
   /** It was never started. */
   abandon(): void {
+    this.#ended = true
+    this.#check?.abandon()
     this.#status.close()
     this.#release?.()
+    this.#onEnd()
   }
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, readlinkSync, statSync } from 'node:fs'
+import { accessSync, constants, readlinkSync } from 'node:fs'
 import type { NetworkPermission } from '@waldo/protocol'
 import type { Policy } from '../policy/bind-policy.ts'
 import type { FileRules } from '../policy/file-rules.ts'
@@ -7,13 +7,15 @@ import { PolicyError } from '../policy/policy-error.ts'
 import { parentOf } from '../policy/posix-path.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { type GlobMatch, scanGlobs } from './glob-scan.ts'
-import { type Command, Launch, type Wrapping } from './launch.ts'
+import { type Command, Launch, type LaunchOptions, type Wrapping } from './launch.ts'
 import { createMasks } from './mask-files.ts'
 import { MemoryFile } from './memory-file.ts'
 import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
 import { MountPoints } from './mount-points.ts'
+import { RunningRules } from './running-rules.ts'
 import { seccompProgram } from './seccomp/seccomp-program.ts'
 import type { SeccompArch } from './seccomp/syscalls.ts'
+import { identityOf, StartCheck } from './start-check.ts'
 import { ThisHost } from './this-host.ts'
 
 export interface LinuxSandboxOptions {
@@ -54,6 +56,7 @@ export class LinuxSandbox {
   readonly #options: LinuxSandboxOptions
   readonly #mountPoints: MountPoints
   readonly #filters = new Map<SandboxNetwork, MemoryFile>()
+  readonly #running = new RunningRules()
   #masks: Masks | undefined
   #bubblewrap: string | undefined
 
@@ -113,8 +116,21 @@ export class LinuxSandbox {
           deniedFile,
           ...(helperMounts && { extras: helperMounts }),
         }),
-      hold: () => this.#mountPoints.hold(mounts?.mountPoints ?? []),
+      hold: () => this.#hold(files, mounts),
     })
+  }
+
+  /** What there has to be while a command runs, and what has to be looked at before it may. */
+  #hold(files: FileRules | undefined, mounts: MountPlan | undefined): Hold {
+    const tricky = files && mounts && this.#running.mayReplace(mounts.bound, files)
+    const check = tricky ? new StartCheck(mounts.bound) : undefined
+    try {
+      const release = this.#mountPoints.hold(mounts?.mountPoints ?? [])
+      return { check, release, ended: this.#running.add(files) }
+    } catch (error) {
+      check?.close()
+      throw error
+    }
   }
 
   #program(): string {
@@ -148,6 +164,8 @@ export class LinuxSandbox {
   }
 }
 
+type Hold = Pick<LaunchOptions, 'check' | 'release' | 'ended'>
+
 interface Prepared {
   readonly facts: ThisHost
   readonly files: FileRules | undefined
@@ -155,7 +173,7 @@ interface Prepared {
   readonly bubblewrap: string
   readonly seccomp: MemoryFile
   readonly isolation: (terminal: boolean) => string[]
-  readonly hold: () => (() => void) | undefined
+  readonly hold: () => Hold
 }
 
 const NO_WRAPPING: Wrapping = { outside: (argv) => argv, inside: (argv) => argv }
@@ -184,7 +202,7 @@ export class PreparedSandbox {
     const env = facts.resolve('/usr/bin/env')
     const canRunEnv = env.exists && files?.decide(env.path).access !== 'none'
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
-    const release = hold()
+    const held = hold()
     try {
       return new Launch(
         { ...command, cwd },
@@ -194,11 +212,13 @@ export class PreparedSandbox {
           seccomp,
           isolation: isolation(terminal),
           jobControl: terminal && canRunEnv ? { env: env.path } : undefined,
-          release,
+          ...held,
         },
       )
     } catch (error) {
-      release?.()
+      held.check?.close()
+      held.release?.()
+      held.ended()
       throw error
     }
   }
@@ -217,9 +237,4 @@ function isWritable(directory: string): boolean {
   } catch {
     return false
   }
-}
-
-function identityOf(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats ? `${stats.dev}:${stats.ino}` : '-'
 }

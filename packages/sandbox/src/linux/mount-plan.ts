@@ -27,6 +27,8 @@ export interface MountPlan {
   /** For bubblewrap, in the order in which they have to come. */
   readonly args: readonly string[]
   readonly mountPoints: readonly MountPoint[]
+  /** What is mounted on itself, so that it stays what it is. */
+  readonly bound: readonly string[]
   /** What the plan was made from: if one of these is something else now, the plan does not hold any more. */
   readonly pinned: readonly string[]
 }
@@ -96,8 +98,15 @@ class Planner {
     }
     const { access } = this.#rules.decide('/')
     const args = [...this.#links(), ...this.#mount(steps)]
+    const bound = steps.flatMap(({ kind, path }) => (kind === 'deny' || kind === 'occupy' ? [] : [path]))
     const mountPoints = steps.flatMap((step) => (step.kind === 'occupy' ? [{ path: step.path, kind: step.as }] : []))
-    return { base: access === 'none' ? 'hidden' : access, args, mountPoints, pinned: steps.map(({ path }) => path) }
+    return {
+      base: access === 'none' ? 'hidden' : access,
+      args,
+      mountPoints,
+      bound,
+      pinned: steps.map(({ path }) => path),
+    }
   }
 
   #set(step: Step): void {

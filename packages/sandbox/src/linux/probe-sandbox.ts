@@ -45,7 +45,7 @@ function tryOne(sandbox: LinuxSandbox): string | undefined {
       encoding: 'utf8',
     })
     if (error) return error.message
-    return status === 0 && launch.ran ? undefined : stderr.trim() || `bubblewrap ended with ${status}`
+    return status === 0 && launch.ran(false) ? undefined : stderr.trim() || `bubblewrap ended with ${status}`
   } finally {
     launch.closeDescriptors()
     launch.abandon()

@@ -68,6 +68,8 @@ async function confineLater(
 class ConfinedProcess implements Confinement {
   readonly #parts: Parts
   #cwd = '/'
+  /** Lets the command begin, or calls what it is given. */
+  #begin: ((kill: () => void) => Promise<void>) | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -78,10 +80,10 @@ class ConfinedProcess implements Confinement {
     const env = { ...command.env, ...this.#markers(), ...network?.env }
     if (typeof command.cwd === 'string') this.#cwd = command.cwd
     try {
-      const inner = prepared
-        ? prepared.launch({ ...command, env }, { terminal, wrapping: this.#wrapping() })
-        : new LimitedLaunch({ ...command, env }, this.#wrapping())
-      return withEnd(inner, () => this.#release())
+      if (!prepared) return withEnd(new LimitedLaunch({ ...command, env }, this.#wrapping()), () => this.#release())
+      const launch = prepared.launch({ ...command, env }, { terminal, wrapping: this.#wrapping() })
+      this.#begin = (kill) => launch.begin(kill)
+      return withEnd(launch, () => this.#release())
     } catch (cause) {
       this.abandon()
       throw new ExecError('SPAWN_FAILED', `the sandbox could not be set up: ${(cause as Error).message}`, { cause })
@@ -95,6 +97,8 @@ class ConfinedProcess implements Confinement {
 
   started(pid: number, end: (endedBy: ProcessExit['endedBy']) => void): void {
     this.#parts.limits?.watch(pid, () => end('limit'))
+    // Should it fail, the command has not begun and never will.
+    void this.#begin?.(() => end('self'))
   }
 
   judge({ code, signal, unconfined }: Ending, lastOutput: string): Partial<ProcessExit> {
@@ -153,9 +157,7 @@ function withEnd(launch: ConfinedLaunch, release: () => Promise<void>): Confined
     cwd: launch.cwd,
     descriptors: launch.descriptors,
     isMonitor: launch.isMonitor,
-    get ran() {
-      return launch.ran
-    },
+    ran: (bySignal) => launch.ran(bySignal),
     closeDescriptors: () => launch.closeDescriptors(),
     abandon: () => {
       launch.abandon()

@@ -8,7 +8,6 @@ export class LimitedLaunch implements ConfinedLaunch {
   readonly cwd: string | Uint8Array
   readonly descriptors = []
   readonly isMonitor = false
-  readonly ran = true
 
   constructor({ program, args, arg0, cwd, env }: ConfinedCommand, wrapping: Wrapping) {
     if (typeof cwd !== 'string') throw new Error('limits need a working directory whose name is UTF-8')
@@ -19,6 +18,10 @@ export class LimitedLaunch implements ConfinedLaunch {
   }
 
   closeDescriptors(): void {}
+
+  ran(): boolean {
+    return true
+  }
 
   abandon(): void {}
 
