@@ -43,6 +43,11 @@ function tests(title, command, args, pattern) {
   failures.push(`${title}: ended with ${status ?? signal}`)
 }
 
+/** What sandboxes are made with. Many tests need it: installed where we may. */
+const INSTALL = 'apt-get install -y bubblewrap'
+const hasBubblewrap = () => run('sh', ['-c', 'command -v bwrap']).status === 0
+if (!hasBubblewrap() && process.getuid?.() === 0) run('sh', ['-c', `${INSTALL} || (apt-get update && ${INSTALL})`])
+check(`bubblewrap is there (${INSTALL})`, 'sh', ['-c', 'command -v bwrap'])
 check('formatted and linted (biome)', bin('biome'), ['ci', '.'])
 check('types (tsc)', bin('tsc'), ['-p', 'tsconfig.json'])
 check('types of what runs everywhere (tsc)', bin('tsc'), ['-p', 'tsconfig.portable.json'])

@@ -4,7 +4,10 @@ import { after, describe, test } from 'node:test'
 import { readVectors, VectorRunner } from '@waldo/testkit'
 import { deviations } from './deviations.ts'
 
-const GROUPS = ['envelope', 'session', 'process', 'path', 'stdio', 'listener', 'cli', 'environment', 'fs', 'http']
+const GROUPS = [
+  ...['envelope', 'session', 'process', 'path', 'stdio', 'listener', 'cli', 'environment', 'fs', 'http'],
+  ...['sandbox', 'network'],
+]
 
 const vectors = readVectors(join(import.meta.dir, 'wire-vectors.jsonl'))
 const chosen = vectors.filter(({ name }) => GROUPS.includes(name.split('/')[0]!))

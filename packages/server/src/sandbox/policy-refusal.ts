@@ -1,10 +1,8 @@
 import { ErrorCode, ProtocolError } from '@waldo/protocol'
 import { PolicyError } from '@waldo/sandbox'
 
-/** Why a profile is refused, for programs. */
-const KINDS: Readonly<Record<PolicyError['kind'], string>> = {
-  context: 'sandboxInvalid',
-  foreign: 'sandboxInvalid',
+/** For programs: what is wrong with nothing but the profile they find in the code. */
+const KINDS: Readonly<Partial<Record<PolicyError['kind'], string>>> = {
   unenforceable: 'sandboxUnenforceable',
   unavailable: 'sandboxUnavailable',
 }
@@ -13,5 +11,6 @@ const KINDS: Readonly<Record<PolicyError['kind'], string>> = {
 export function policyRefusal(error: unknown, code: ErrorCode): unknown {
   if (!(error instanceof PolicyError)) return error
   const invalidContext = error.kind === 'context' ? ErrorCode.invalidParams : code
-  return new ProtocolError(invalidContext, error.message, { cause: error, data: { kind: KINDS[error.kind] } })
+  const kind = KINDS[error.kind]
+  return new ProtocolError(invalidContext, error.message, { cause: error, ...(kind && { data: { kind } }) })
 }

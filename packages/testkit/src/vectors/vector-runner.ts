@@ -86,10 +86,10 @@ export class VectorRunner implements AsyncDisposable {
 
   async #runMessages(vector: Vector, names: Record<string, string>): Promise<string | undefined> {
     const args: string[] = fill(vector.serverArgs ?? [], names)
-    const exchange = new Exchange(vector, names, async (name, entries) =>
+    const exchange = new Exchange(vector, names, async (name, receive) =>
       vector.transport === 'stdio'
-        ? openStdio(name, entries, args, this.#root)
-        : openWebSocket(name, entries, (await this.#server(args)).url),
+        ? openStdio(name, receive, args, this.#root)
+        : openWebSocket(name, receive, (await this.#server(args)).url),
     )
     try {
       await exchange.open('a')
@@ -111,29 +111,29 @@ interface Connection {
   exitCode?: Promise<number>
 }
 
+type Connect = (name: string, receive: (entry: Entry) => void) => Promise<Connection>
+
 /** One vector under way: its connections, and what has happened on them. */
 class Exchange {
   readonly #vector: Vector
   readonly #names: Record<string, string>
-  readonly #connect: (name: string, entries: Entry[]) => Promise<Connection>
+  readonly #connect: Connect
   readonly #connections = new Map<string, Connection>()
   readonly #entries: Entry[] = []
   readonly #ended = new Set<string>()
   readonly #started: [string, string][] = []
+  /** To what the server asks. */
+  readonly #answers = new Map<string, Json>()
   #current = 'a'
 
-  constructor(
-    vector: Vector,
-    names: Record<string, string>,
-    connect: (name: string, entries: Entry[]) => Promise<Connection>,
-  ) {
+  constructor(vector: Vector, names: Record<string, string>, connect: Connect) {
     this.#vector = vector
     this.#names = names
     this.#connect = connect
   }
 
   async open(name: string): Promise<void> {
-    this.#connections.set(name, await this.#connect(name, this.#entries))
+    this.#connections.set(name, await this.#connect(name, (entry) => this.#receive(entry)))
     this.#current = name
   }
 
@@ -154,6 +154,9 @@ class Exchange {
     } else if ('$pipeline' in step) {
       for (const message of step.$pipeline) this.#send(message)
       for (const message of step.$pipeline) await this.#reply(message)
+    } else if ('$answer' in step) {
+      const { $answer, ...answer } = step
+      this.#answers.set($answer, answer)
     } else if ('$sleep' in step) await Bun.sleep(step.$sleep)
     else if ('$open' in step) await this.open(step.$open)
     else if ('$use' in step) this.#current = step.$use
@@ -191,6 +194,13 @@ class Exchange {
 
   dropAll(): void {
     for (const connection of this.#connections.values()) connection.drop()
+  }
+
+  #receive(entry: Entry): void {
+    this.#entries.push(entry)
+    const { id, method } = entry.message ?? {}
+    const answer = id === undefined ? undefined : this.#answers.get(method)
+    if (answer) this.#connections.get(entry.connection)!.send(JSON.stringify({ id, ...answer }))
   }
 
   #send(message: Json): void {
@@ -231,18 +241,18 @@ class Exchange {
   }
 }
 
-async function openWebSocket(name: string, entries: Entry[], url: string): Promise<Connection> {
+async function openWebSocket(name: string, receive: (entry: Entry) => void, url: string): Promise<Connection> {
   const socket = new WebSocket(url)
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve()
     socket.onerror = () => reject(new Error(`cannot connect to ${url}`))
   })
-  socket.onmessage = ({ data }) => void entries.push({ connection: name, message: JSON.parse(data as string) })
-  socket.onclose = () => void entries.push({ connection: name, closed: true })
+  socket.onmessage = ({ data }) => receive({ connection: name, message: JSON.parse(data as string) })
+  socket.onclose = () => receive({ connection: name, closed: true })
   return { send: (data) => socket.send(data as string), close: () => socket.close(), drop: () => socket.terminate() }
 }
 
-function openStdio(name: string, entries: Entry[], args: string[], cwd: string): Connection {
+function openStdio(name: string, receive: (entry: Entry) => void, args: string[], cwd: string): Connection {
   const command = [...serverCommand(), 'serve', '--listen', 'stdio', '--state-dir', join(cwd, 'state'), ...args]
   const child = Bun.spawn(command, { cwd, env: { ...process.env, ...SERVER_ENV }, stdio: ['pipe', 'pipe', 'ignore'] })
   const read = async () => {
@@ -250,7 +260,7 @@ function openStdio(name: string, entries: Entry[], args: string[], cwd: string):
     for await (const bytes of child.stdout) {
       const lines = `${text}${Buffer.from(bytes).toString()}`.split('\n')
       text = lines.pop()!
-      for (const line of lines) entries.push({ connection: name, message: JSON.parse(line) })
+      for (const line of lines) receive({ connection: name, message: JSON.parse(line) })
     }
   }
   void read()
