@@ -167,7 +167,7 @@ describe('waldo env', () => {
     assert.match(all.stdout, /✗ mute\n {4}no answer within 1 s/)
     const [one] = JSON.parse((await person.waldo(['env', 'check', '--json', 'up'])).stdout)
     assert.deepEqual([one.id, one.ok, typeof one.latencyMs, one.platform], ['up', true, 'number', 'linux'])
-    assert.equal(one.sandbox, 'none')
+    assert.equal(one.sandbox, 'available')
     assert.match((await person.waldo(['env', 'check', 'nobody'])).stderr, /there are: local, up, down, mute/)
   })
 })

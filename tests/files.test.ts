@@ -473,15 +473,15 @@ describe('extensions', () => {
     assert.equal(statSync(at('log')).mode & 0o7777, 0o640)
   })
 
-  test('an intent that cannot be enforced is refused', async () => {
+  test('a profile without entries shows nothing, and one without a sandbox everything', async () => {
     const sandbox = {
       permissions: { type: 'managed', file_system: { type: 'restricted', entries: [] }, network: 'restricted' },
       windowsSandboxLevel: 'disabled',
     }
     for (const method of ['fs/readFile', 'fs/walk', 'fs/glob', 'fs/watch', 'fs/open']) {
       const options = { maxDepth: 1, maxDirectories: 1, maxEntries: 1, followDirectorySymlinks: false }
-      const params = { path: uri(root), sandbox, options, handleId: 'h', watchId: 'w' }
-      assert.equal((await client.failure(method, params)).code, -32600, method)
+      const params = { path: uri(root), patterns: ['*'], sandbox, options, handleId: 'h', watchId: 'w' }
+      assert.equal((await client.failure(method, params)).code, -32004, method)
     }
     const disabled = { permissions: { type: 'disabled' }, windowsSandboxLevel: 'disabled' }
     await client.call('fs/getMetadata', { path: uri(root), sandbox: disabled })

@@ -1,3 +1,4 @@
+export { restrictWrites } from './landlock.ts'
 export type { Wrapping } from './launch.ts'
 export { LimitError } from './limits/limits.ts'
 export { prepareLimits } from './limits/prepare-limits.ts'
@@ -7,4 +8,5 @@ export { LinuxSandbox, type PreparedSandbox, type SandboxNetwork } from './linux
 export { serveNamespaces } from './netns/namespace-maker.ts'
 export { type NetworkNamespace, NetworkNamespaces } from './netns/network-namespaces.ts'
 export { probeSandbox } from './probe-sandbox.ts'
+export { replaceProcess } from './replace-process.ts'
 export { ThisHost } from './this-host.ts'

@@ -35,6 +35,8 @@ export interface HelperOptions {
   readonly guard: (pid: number) => Guard
   /** What it is told first: the rules that it has to keep to. */
   readonly rules?: object
+  /** How long a call may take before the whole process is given up; absent: it may hang as long as its file system does. */
+  readonly patienceMs?: number
 }
 
 /** Who has to see to it that there is room for large answers. */
@@ -72,6 +74,7 @@ export class FileHelper {
   readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
   readonly #pending = new Map<number, Pending>()
   readonly #guard: Guard
+  readonly #patienceMs: number | undefined
   #nextId = 1
   #alive = true
   #lastWords = ''
@@ -79,7 +82,8 @@ export class FileHelper {
   openHandles = 0
   readonly ended: Promise<void>
 
-  constructor({ launch, guard, rules }: HelperOptions) {
+  constructor({ launch, guard, rules, patienceMs }: HelperOptions) {
+    this.#patienceMs = patienceMs
     const { argv, env = process.env, descriptors = [], started, ended } = launch()
     try {
       this.#child = Bun.spawn([...argv], {
@@ -106,6 +110,11 @@ export class FileHelper {
 
   get alive(): boolean {
     return this.#alive
+  }
+
+  /** Calls that it has had. */
+  get calls(): number {
+    return this.#nextId - 1
   }
 
   /** Calls that have not been answered yet. */
@@ -144,11 +153,13 @@ export class FileHelper {
     // Long text that nothing has to be escaped in, unless it is not what it should be.
     const isPayload = typeof text === 'string' && text !== '' && isLatin1(text)
     const message = { id, channel, method, room, params: isPayload ? params : call.params }
-    return new Promise((resolve, reject) => {
+    const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => this.kill(), this.#patienceMs)
+    const answer = new Promise<object | EncodedResult>((resolve, reject) => {
       const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
       this.#pending.set(id, { resolve, reject, retry })
       this.#send(message, isPayload ? Buffer.from(text, 'latin1') : undefined)
     })
+    return timer === undefined ? answer : answer.finally(() => clearTimeout(timer))
   }
 
   #send(message: object, payload?: Uint8Array): void {

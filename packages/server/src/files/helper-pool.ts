@@ -13,6 +13,8 @@ const MAX_OWN_WAITING = 8
 const SEARCH_MS = 120_000
 /** A searcher that nobody needs for so long ends. */
 const IDLE_MS = 30_000
+/** A helper that has answered so many calls is replaced by a new one: whatever it has gathered goes with it. */
+const MAX_CALLS = 20_000
 /** Helpers for slow file systems, of all connections together. */
 const MAX_MOUNT_HELPERS = 32
 
@@ -41,8 +43,10 @@ export class HelperPool {
 
   /** The helper that everybody shares, each connection with a channel of its own. */
   get common(): FileHelper {
-    if (!this.#common?.alive) this.#common = new FileHelper(this.#options)
-    return this.#common
+    const worn = this.#common && this.#common.calls > MAX_CALLS && this.#common.busy + this.#common.openHandles === 0
+    if (worn) this.#common?.end()
+    if (worn || !this.#common?.alive) this.#common = new FileHelper(this.#options)
+    return this.#common!
   }
 
   /** Whether somebody waits for an answer, or has a file open. */

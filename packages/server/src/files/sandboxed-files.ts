@@ -13,6 +13,9 @@ const MAX_PROFILES_IN_USE = 32
 /** Helpers that nobody needs for so long end. */
 const IDLE_MS = 60_000
 
+/** A call that takes longer has met something that hangs. */
+const PATIENCE_MS = 120_000
+
 interface Entry {
   readonly pool: HelperPool
   idle: ReturnType<typeof setTimeout> | undefined
@@ -93,7 +96,10 @@ export class SandboxedFiles {
         `files are being worked on under ${MAX_PROFILES_IN_USE} different profiles already; try again later`,
       )
     }
-    return { pool: new HelperPool({ launch, guard: this.#options.guard, rules: rules.toJSON() }), idle: undefined }
+    return {
+      pool: new HelperPool({ launch, guard: this.#options.guard, rules: rules.toJSON(), patienceMs: PATIENCE_MS }),
+      idle: undefined,
+    }
   }
 
   #endLater(key: string, entry: Entry): void {

@@ -4,6 +4,7 @@ import type { SandboxIntent } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
 import type { ThisHost } from '@waldo/sandbox/linux'
 import type { HelperLaunch } from '../files/file-helper.ts'
+import { WRITABLE_PATHS } from '../files/writable-paths.ts'
 import type { ExecutorSandbox } from './executor-sandbox.ts'
 
 /** In /dev, which is made anew for each sandbox: there is nothing that it could be in the way of. */
@@ -37,11 +38,14 @@ export class SandboxedHelper {
   prepare(intent: SandboxIntent, rules: FileRules, facts: ThisHost): PreparedHelper {
     const files = rules.readsEverything ? rules : this.#withPlatform(intent, facts)
     const prepared = this.#sandbox.linux.prepareHelper({ files, facts, mounts: this.#mounts })
+    // Mounts let nothing else through. But if they ever do, the kernel has another rule that does not go by them.
+    const writable = rules.rules.flatMap(({ access, exists, path }) => (access === 'write' && exists ? [path] : []))
+    const env = { ...ENVIRONMENT, [WRITABLE_PATHS]: JSON.stringify([...writable, '/dev/null']) }
     return {
       key: `${rules.key} ${prepared.identity}`,
       launch: () => {
         const [program, ...args] = this.#argv
-        const command = { program, args, arg0: undefined, cwd: '/', env: ENVIRONMENT }
+        const command = { program, args, arg0: undefined, cwd: '/', env }
         const launch = prepared.launch(command, { terminal: false })
         return {
           argv: launch.argv,

@@ -1,0 +1,2 @@
+export { serveFileHelper } from './helper-service.ts'
+export { WRITABLE_PATHS } from './writable-paths.ts'
