@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import type { Environment } from '@waldo/environment'
+import { type Environment, type ManagedNetwork, type NetworkDecision, sandboxProfiles } from '@waldo/environment'
 import { connect } from '@waldo/sdk'
+import { get } from './behaviour/network.ts'
 import { all, bytesOf, fails, isAlive, said, until } from './collect.ts'
 import { type CuttingProxy, startProxy } from './cutting-proxy.ts'
 import { executorEnv, firstLine } from './executors.ts'
@@ -120,6 +121,8 @@ function peerBehaviour(title: string, open: () => Environment): void {
       await fails(cat.signal('SIGTERM'), 'UNSUPPORTED')
       await fails(cat.terminate({ graceMs: 10 }), 'UNSUPPORTED')
       await fails(sh(env, 'true', { tty: { cols: 10, rows: 10 } }), 'UNSUPPORTED')
+      await fails(sh(env, 'true', { limits: { wallMs: 1000 } }), 'UNSUPPORTED')
+      assert.equal(await env.sandboxInfo(), undefined)
       await fails(env.files.append('/tmp/x', ''), 'UNSUPPORTED')
       await fails(env.files.rename('/tmp/x', '/tmp/y'), 'UNSUPPORTED')
       await fails(env.files.setMode('/tmp/x', 0o600), 'UNSUPPORTED')
@@ -169,6 +172,47 @@ function peerBehaviour(title: string, open: () => Environment): void {
       await fails(env.http.request('http://127.0.0.1:1'), 'HTTP_FAILED')
       http.closeAllConnections()
       http.close()
+    })
+
+    test('keeps commands and files to a sandbox', async () => {
+      await using env = open()
+      using dir = scratch()
+      mkdirSync(dir.at('ws'))
+      const sandbox = sandboxProfiles.workspaceWrite({ roots: [dir.at('ws')], tmp: false })
+      const script = `echo in > in; echo out > ${dir.at('out')}`
+      const { exitCode, sandboxDenied } = await (await sh(env, script, { cwd: dir.at('ws'), sandbox })).wait()
+      assert.deepEqual([exitCode === 0, sandboxDenied], [false, true])
+      await fails(env.files.writeFile(dir.at('out'), 'x', { sandbox }), 'FILE_DENIED')
+      await fails(bytesOf(env.files.readStream(dir.at('none'), { sandbox })), 'FILE_NOT_FOUND')
+      assert.deepEqual([existsSync(dir.at('ws/in')), existsSync(dir.at('out'))], [true, false])
+    })
+
+    test('asks us about the network of a command', async () => {
+      await using env = open()
+      const asked: string[] = []
+      const decided: NetworkDecision[] = []
+      const network: ManagedNetwork = {
+        decide: ({ host }) => {
+          asked.push(host)
+          return { deny: 'not today' }
+        },
+        onDecision: (decision) => decided.push(decision),
+      }
+      const sandbox = sandboxProfiles.readOnly()
+      const command = await env.processes.start(['bash', '-c', get('example.test')], { cwd: '/tmp', sandbox, network })
+      assert.match(await command.text(), /403 Forbidden/)
+      assert.deepEqual(asked, ['example.test'])
+      await until(() => decided.length > 0)
+      const { host, decision, source, reason } = decided[0]!
+      assert.deepEqual([host, decision, source, reason], ['example.test', 'deny', 'decider', 'not today'])
+    })
+
+    test('does not disturb a process when another is started under its id', async () => {
+      await using env = open()
+      await using cat = await env.processes.start(['cat'], { stdin: true, cwd: '/tmp', id: 'mine' })
+      await fails(sh(env, 'true', { id: 'mine' }), 'REFUSED')
+      await cat.write('still here\n')
+      for await (const event of cat.events()) if (event.type === 'output') break
     })
 
     test('is left without processes when the environment is closed', async () => {

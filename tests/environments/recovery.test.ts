@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import type { EnvironmentStatus } from '@waldo/environment'
+import { type EnvironmentStatus, type NetworkVerdict, sandboxProfiles } from '@waldo/environment'
 import { connect } from '@waldo/sdk'
+import { get } from './behaviour/network.ts'
 import { all, fails, isAlive, said, until } from './collect.ts'
 import { startProxy } from './cutting-proxy.ts'
 import { startExecutor } from './executors.ts'
 import { scratch, WALDO } from './scratch.ts'
+
+const noSandbox = process.platform === 'linux' ? false : 'executors have a sandbox on Linux only'
 
 describe('after a cut', () => {
   test('everything goes on, and the status tells', async () => {
@@ -109,6 +112,27 @@ describe('after a cut', () => {
       })(),
       'FILE_FAILED',
     )
+  })
+
+  test('whoever decides about a network goes on; what was undecided is denied', { skip: noSandbox }, async () => {
+    await using executor = await startExecutor()
+    await using proxy = await startProxy(executor.url)
+    await using env = connect(proxy.url)
+    const asked: { host: string; signal: AbortSignal }[] = []
+    const decide = ({ host }: { host: string }, signal: AbortSignal): NetworkVerdict | Promise<NetworkVerdict> => {
+      asked.push({ host, signal })
+      return host === 'first.test' ? new Promise(() => {}) : { deny: 'thought about' }
+    }
+    const heard = `{ ${get('second.test')}; } | grep -q 'thought about'`
+    const script = `${get('first.test')}; until ${heard}; do sleep 0.05; done`
+    const options = { sandbox: sandboxProfiles.readOnly(), network: { decide } }
+    const command = await env.processes.start(['bash', '-c', script], options)
+    await until(() => asked.length === 1)
+    proxy.cut()
+    assert.equal((await command.wait()).exitCode, 0)
+    assert.match(await command.text(), /first.test.*not_allowed/)
+    assert.ok(asked[0]?.signal.aborted)
+    assert.equal(asked.at(-1)?.host, 'second.test')
   })
 
   test('a start whose answer was lost is one process, wherever the wire is cut', async () => {

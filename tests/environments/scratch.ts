@@ -23,6 +23,16 @@ export function scratch(): Disposable & { readonly path: string; at(name: string
   return {
     path,
     at: (name) => join(path, name),
-    [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 20 }),
+    [Symbol.dispose]: () => remove(path),
+  }
+}
+
+/** Node looks once what there is to remove, however often it then tries. */
+function remove(path: string, attempts = 20): void {
+  try {
+    rmSync(path, { recursive: true, force: true, maxRetries: 3, retryDelay: 20 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || attempts === 0) throw error
+    remove(path, attempts - 1)
   }
 }

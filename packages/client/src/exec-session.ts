@@ -3,9 +3,11 @@ import { ErrorCode, SHUTTING_DOWN } from '@waldo/protocol'
 import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
 import { fromWireError } from './from-wire-error.ts'
 import { type ConnectOptions, type LiveConnection, openConnection } from './live-connection.ts'
+import { ManagedNetworks } from './managed-networks.ts'
 import { NotificationRoutes } from './notification-routes.ts'
 import { type Ready, type SessionState, statusOf } from './session-state.ts'
 import { abortable, sleep } from './sleep.ts'
+import { tell } from './tell.ts'
 
 /** How long to try if the server does not say how long it keeps a session: less than the reference's 30 s. */
 const RECOVERY_MS = 25_000
@@ -42,6 +44,7 @@ export interface SessionCallOptions extends CallOptions {
 /** One session on an executor: connected when it is first needed, and again whenever the wire was cut. */
 export class ExecSession {
   readonly notifications = new NotificationRoutes()
+  readonly networks = new ManagedNetworks()
   readonly #options: SessionOptions
   readonly #participants = new Set<Participant>()
   readonly #listeners = new Set<(status: EnvironmentStatus) => void>()
@@ -170,7 +173,12 @@ export class ExecSession {
     const { signal } = this.#closing
     let opened: LiveConnection | undefined
     const events = {
-      notified: (method: string, params: unknown) => this.notifications.deliver(method, params),
+      notified: (method: string, params: unknown) => {
+        if (method === 'network/policyDecision') this.networks.decided(params)
+        else this.notifications.deliver(method, params)
+      },
+      asked: (method: string, params: unknown, gone: AbortSignal) =>
+        method === 'network/policyRequest' ? this.networks.decide(params, gone) : undefined,
       closed: (reason: string) => {
         if (opened) this.#cut(opened, reason)
       },
@@ -250,6 +258,7 @@ export class ExecSession {
     for (const participant of [...this.#participants]) participant.lost(error)
     this.#participants.clear()
     this.notifications.clear()
+    this.networks.clear()
     this.#holders.clear()
   }
 
@@ -274,16 +283,7 @@ export class ExecSession {
     if (this.#isClosed) return
     this.#state = state
     const { status } = this
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(status)
-      } catch (error) {
-        // Not our failure, and nothing that we do may depend on it; but somebody has to hear of it.
-        queueMicrotask(() => {
-          throw error
-        })
-      }
-    }
+    for (const listener of [...this.#listeners]) tell(listener, status)
   }
 }
 

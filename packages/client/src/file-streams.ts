@@ -1,5 +1,13 @@
 import { type CallOptions, ExecError } from '@waldo/environment'
-import { decodeBase64, type FsMetadata, type FsReadBlockResult, limits, type PathUri } from '@waldo/protocol'
+import {
+  decodeBase64,
+  type EnvironmentInfo,
+  type FsMetadata,
+  type FsReadBlockResult,
+  limits,
+  type PathUri,
+  type SandboxRequest,
+} from '@waldo/protocol'
 import { byteStream } from './byte-stream.ts'
 import { encodeBase64 } from './encode-base64.ts'
 import type { ExecSession } from './exec-session.ts'
@@ -12,6 +20,7 @@ const MAX_CUTS = 10
 
 interface Target {
   readonly path: PathUri
+  readonly sandbox?: SandboxRequest | undefined
 }
 
 /** A file, block by block, as fast as it is read. After a cut it goes on, unless the file has changed meanwhile. */
@@ -26,6 +35,7 @@ async function* readBlocks(session: ExecSession, target: Target, signal: AbortSi
     const handleId = newHandle()
     // Handles belong to a connection; the place in the file does not.
     const connection = await session.live({ signal })
+    requireSandbox(target, connection.info)
     const call = (method: string, params: object) => session.call(method, params, { signal, connection })
     try {
       await call('fs/open', { ...target, handleId, mode: 'read' })
@@ -87,6 +97,7 @@ export function writeStream(session: ExecSession, target: Target, { signal }: Ca
       if (!connection.info.capabilities?.fileWriteStreaming) {
         throw new ExecError('UNSUPPORTED', 'this executor cannot write files piece by piece')
       }
+      requireSandbox(target, connection.info)
       await call('fs/open', { ...target, mode: 'replace' })
     },
     async write(data) {
@@ -104,6 +115,12 @@ export function writeStream(session: ExecSession, target: Target, { signal }: Ca
       await session.call('fs/readBlock', { handleId, offset: 0, len: 1 }, { connection }).catch(() => {})
     },
   })
+}
+
+/** Some executors obey a sandbox for whole files only. */
+function requireSandbox({ sandbox }: Target, { capabilities }: EnvironmentInfo): void {
+  if (!sandbox || capabilities?.sandboxedFileStreaming) return
+  throw new ExecError('UNSUPPORTED', 'this executor cannot stream files in a sandbox; read or write them whole')
 }
 
 function newHandle(): string {

@@ -32,6 +32,13 @@ const BY_ERRNO: Readonly<Record<string, ExecErrorCode>> = {
   40: 'FILE_INVALID',
 }
 
+/** Executors of ours say of some refusals what kind they are, whatever was asked for. */
+const BY_KIND: ReadonlyMap<unknown, ExecErrorCode> = new Map([
+  ['sandboxUnavailable', 'SANDBOX_UNAVAILABLE'],
+  ['sandboxUnenforceable', 'SANDBOX_INVALID'],
+  ['sandboxInvalid', 'SANDBOX_INVALID'],
+])
+
 /** The only place where a number of the wire becomes an error of ours. */
 export function fromWireError(error: unknown, method: string): unknown {
   if (error instanceof ConnectionClosedError) {
@@ -41,6 +48,7 @@ export function fromWireError(error: unknown, method: string): unknown {
   if (!(error instanceof RemoteError)) return error
   const [, errno = ''] = (method.startsWith('fs/') && /\(os error (\d+)\)/.exec(error.message)) || []
   const family = BY_FAMILY[method] ?? BY_FAMILY[method.split('/')[0]!]
-  const code = BY_ERRNO[errno] ?? family?.[error.code] ?? ANYWHERE[error.code] ?? 'INTERNAL'
+  const { kind } = (error.data ?? {}) as { kind?: unknown }
+  const code = BY_KIND.get(kind) ?? BY_ERRNO[errno] ?? family?.[error.code] ?? ANYWHERE[error.code] ?? 'INTERNAL'
   return new ExecError(code, error.message, { cause: error })
 }

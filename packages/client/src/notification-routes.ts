@@ -1,3 +1,5 @@
+import { ExecError } from '@waldo/environment'
+
 type Handler = (method: string, params: never) => void
 
 /** Hands on notifications to whoever cares for what they are about. */
@@ -6,6 +8,8 @@ export class NotificationRoutes {
 
   /** All about one thing, such as `process 7`, until the returned function is called. */
   route(key: string, handler: Handler): () => void {
+    // The first must not go deaf because the executor is about to refuse a second of the same name.
+    if (this.#handlers.has(key)) throw new ExecError('REFUSED', `${key} already exists`)
     this.#handlers.set(key, handler)
     return () => {
       if (this.#handlers.get(key) === handler) this.#handlers.delete(key)

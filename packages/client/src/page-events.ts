@@ -1,6 +1,7 @@
 import type { ProcessEvent } from '@waldo/environment'
 import type { ProcessReadResult } from '@waldo/protocol'
 import { decodeBase64 } from '@waldo/protocol'
+import { exitVerdict } from './exit-verdict.ts'
 
 /**
  * The events that an answer to `process/read` stands for. It lists output only; but numbers have no gaps, so one that
@@ -15,7 +16,7 @@ export function* eventsOfPage(
   let exited = exitSeen
   const exit = (seq: number): ProcessEvent => {
     exited = true
-    return { type: 'exited', seq, exitCode: page.exitCode ?? -1, sandboxDenied: page.sandboxDenied }
+    return { type: 'exited', seq, exitCode: page.exitCode ?? -1, ...exitVerdict(page) }
   }
   for (const { seq, stream, chunk, droppedBytes } of page.chunks) {
     if (seq === last + 2 && !exited) yield exit(++last)

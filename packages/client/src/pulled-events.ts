@@ -1,6 +1,7 @@
 import { type CallOptions, ExecError, type ProcessEvent } from '@waldo/environment'
 import type { ProcessReadResult } from '@waldo/protocol'
-import type { EventSource } from './event-source.ts'
+import type { EventSource, ProcessEnd } from './event-source.ts'
+import { exitVerdict } from './exit-verdict.ts'
 import { eventsOfPage } from './page-events.ts'
 
 /** Enough to keep a distant link busy; little enough to be held twice. */
@@ -61,10 +62,10 @@ export class PulledEvents implements EventSource {
     return { after, page }
   }
 
-  async ended({ signal }: CallOptions): Promise<{ exitCode: number; sandboxDenied: boolean }> {
+  async ended({ signal }: CallOptions): Promise<ProcessEnd> {
     for (;;) {
       const page = await this.#read({ afterSeq: NEVER, maxBytes: 1, waitMs: WAIT_MS }, { signal })
-      if (page.closed) return { exitCode: page.exitCode ?? -1, sandboxDenied: page.sandboxDenied }
+      if (page.closed) return { exitCode: page.exitCode ?? -1, ...exitVerdict(page) }
     }
   }
 }

@@ -1,6 +1,7 @@
 import { type CallOptions, ExecError, type ProcessEvent } from '@waldo/environment'
 import { deferred } from './deferred.ts'
-import type { EventSource } from './event-source.ts'
+import type { EventSource, ProcessEnd } from './event-source.ts'
+import { exitVerdict } from './exit-verdict.ts'
 import { abortable } from './sleep.ts'
 
 /** What is kept for readers. */
@@ -31,7 +32,7 @@ export class PushedEvents implements EventSource {
   #first = 1
   #bytes = 0
   #earlyBytes = 0
-  #exit: { exitCode: number; sandboxDenied: boolean } | undefined
+  #exit: ProcessEnd | undefined
   #holding = false
   #failure: ExecError | undefined
 
@@ -109,7 +110,7 @@ export class PushedEvents implements EventSource {
     }
   }
 
-  async ended({ signal }: CallOptions): Promise<{ exitCode: number; sandboxDenied: boolean }> {
+  async ended({ signal }: CallOptions): Promise<ProcessEnd> {
     await abortable(this.#closed.promise, signal)
     return this.#exit ?? { exitCode: -1, sandboxDenied: false }
   }
@@ -126,7 +127,7 @@ export class PushedEvents implements EventSource {
   #append(event: ProcessEvent): void {
     this.#events.push(event)
     this.#bytes += sizeOf(event)
-    if (event.type === 'exited') this.#exit = { exitCode: event.exitCode, sandboxDenied: event.sandboxDenied }
+    if (event.type === 'exited') this.#exit = { exitCode: event.exitCode, ...exitVerdict(event) }
     if (event.type === 'closed') this.#closed.resolve()
   }
 

@@ -1,5 +1,5 @@
 import type { CallOptions, Environment, EnvironmentStatus, FileSystem, HttpClient, Processes } from '@waldo/environment'
-import type { EnvironmentInfo } from '@waldo/protocol'
+import type { EnvironmentInfo, SandboxInfo } from '@waldo/protocol'
 import { ExecSession, type SessionOptions } from './exec-session.ts'
 import { RemoteFileSystem } from './remote-file-system.ts'
 import { RemoteHttpClient } from './remote-http-client.ts'
@@ -41,6 +41,14 @@ export class RemoteEnvironment implements Environment {
 
   async info(options: CallOptions = {}): Promise<EnvironmentInfo> {
     return (await this.#session.live(options)).info
+  }
+
+  async sandboxInfo(options: CallOptions = {}): Promise<SandboxInfo | undefined> {
+    const info = await this.info(options)
+    if (!info.capabilities?.sandboxInfo) return undefined
+    // It takes the executor a moment to find out, so the handshake does not wait for it.
+    const all = await this.#session.call('environment/info', null, { ...options, resend: true })
+    return (all as EnvironmentInfo).sandbox
   }
 
   async close(): Promise<void> {

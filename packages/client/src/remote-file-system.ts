@@ -19,6 +19,7 @@ import {
   type Method,
   type PathUri,
   type Result,
+  type SandboxRequest,
 } from '@waldo/protocol'
 import { encodeBase64 } from './encode-base64.ts'
 import { toPathUri } from './environment-path.ts'
@@ -178,7 +179,7 @@ export class RemoteFileSystem implements FileSystem {
     yield* watchFiles(this.#session, { ...this.#at(path, options), recursive }, options.signal)
   }
 
-  #at(path: EnvironmentPath, { followSymlinks, sandbox }: FollowOptions): { path: PathUri } {
+  #at(path: EnvironmentPath, { followSymlinks, sandbox }: FollowOptions): { path: PathUri; sandbox?: SandboxRequest } {
     const follow = followSymlinks === undefined ? {} : { followSymlinks }
     return { path: toPathUri(path), ...follow, ...(sandbox && { sandbox }) }
   }

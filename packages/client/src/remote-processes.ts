@@ -9,7 +9,6 @@ import {
 import {
   decodeBase64,
   type EnvironmentInfo,
-  type EnvPolicy,
   type ProcessExited,
   type ProcessListResult,
   type ProcessOutput,
@@ -17,23 +16,15 @@ import {
   type ProcessSummary,
 } from '@waldo/protocol'
 import { RemoteError } from '@waldo/rpc'
-import { toPathUri } from './environment-path.ts'
 import type { EventSource } from './event-source.ts'
 import type { ExecSession, SessionCallOptions } from './exec-session.ts'
+import { exitVerdict } from './exit-verdict.ts'
 import type { LiveConnection } from './live-connection.ts'
 import { eventsOfPage } from './page-events.ts'
 import { PulledEvents } from './pulled-events.ts'
 import { PushedEvents } from './pushed-events.ts'
 import { RemoteProcess } from './remote-process.ts'
-
-/** Everything that the executor has, but for what looks like a secret. */
-const DEFAULT_POLICY: EnvPolicy = {
-  inherit: 'all',
-  ignoreDefaultExcludes: false,
-  exclude: [],
-  set: {},
-  includeOnly: [],
-}
+import { startParams } from './start-params.ts'
 
 export class RemoteProcesses implements Processes {
   readonly #session: ExecSession
@@ -48,52 +39,34 @@ export class RemoteProcesses implements Processes {
   async start(argv: readonly string[], options: StartOptions = {}): Promise<Process> {
     const { sessionId, info } = await this.#session.live(options)
     const id = options.id ?? crypto.randomUUID()
+    const { networks } = this.#session
+    // What runs under this id must not get another decider, not even until the executor has refused.
+    if (networks.has(id)) throw new ExecError('REFUSED', `process ${id} already exists`)
+    const params = startParams({ id, argv, options, cwd: this.#cwd }, info)
     const call = this.#callsWithin(sessionId)
     const { source, stop } = this.#listen(id, info, call)
+    // It may want to go out before we know that it runs.
+    const forget = options.network && networks.add(id, options.network)
     try {
       const canRepeat = info.capabilities?.processStartToken === true
-      await call('process/start', this.#params(id, argv, options, info), { signal: options.signal, resend: canRepeat })
+      await call('process/start', params, { signal: options.signal, resend: canRepeat })
     } catch (error) {
       stop()
+      forget?.()
       // Whether it runs is not known; it must not run on without anybody who knows of it.
       if (ExecError.is(error, 'DISCONNECTED') || options.signal?.aborted) {
         void call('process/terminate', { processId: id }, { resend: true }).catch(() => {})
       }
       throw error
     }
+    // However it ends: whoever waits for it is told, and nobody has to.
+    if (forget) void source.ended({}).then(forget, forget)
     return new RemoteProcess({ id, argv, source, call, capabilities: info.capabilities ?? {} })
   }
 
   async list(options: CallOptions = {}): Promise<ProcessSummary[]> {
     const result = await this.#session.call('process/list', {}, { ...options, resend: true })
     return (result as ProcessListResult).processes
-  }
-
-  #params(id: string, argv: readonly string[], options: StartOptions, info: EnvironmentInfo): object {
-    const { capabilities } = info
-    const size = typeof options.tty === 'object' ? options.tty : undefined
-    if (size && !capabilities?.processStartSize) {
-      throw new ExecError('UNSUPPORTED', 'this executor cannot start a terminal of a given size; resize it afterwards')
-    }
-    const cwd = options.cwd ?? this.#cwd ?? info.cwd
-    if (cwd === undefined) throw new ExecError('REFUSED', 'say in which directory to start: the executor names none')
-    return {
-      processId: id,
-      argv,
-      cwd: toPathUri(cwd),
-      env: options.env ?? {},
-      envPolicy: options.envPolicy ?? DEFAULT_POLICY,
-      tty: options.tty !== undefined && options.tty !== false,
-      pipeStdin: options.stdin ?? false,
-      arg0: options.arg0,
-      sandbox: options.sandbox,
-      ...(options.toolCallId !== undefined && { metadata: { toolCallId: options.toolCallId } }),
-      ...(size && { size }),
-      ...(capabilities?.processStartToken && { startToken: crypto.randomUUID() }),
-      ...(capabilities?.processPull && { push: false }),
-      // An executor that sends everything at once is made to wait by the connection itself.
-      ...(capabilities?.processWait && options.whenFull === 'wait' && { whenFull: 'wait' }),
-    }
   }
 
   /** A process belongs to its session: in another one its id means nothing, or something else. */
@@ -150,7 +123,7 @@ function eventOf(method: string, params: ProcessOutput & ProcessExited): Process
         ...(params.droppedBytes !== undefined && { droppedBytes: params.droppedBytes }),
       }
     case 'process/exited':
-      return { type: 'exited', seq, exitCode: params.exitCode, sandboxDenied: params.sandboxDenied ?? false }
+      return { type: 'exited', seq, exitCode: params.exitCode, ...exitVerdict(params) }
     default:
       return { type: 'closed', seq }
   }

@@ -1,4 +1,4 @@
-import type { EnvironmentInfo } from '@waldo/protocol'
+import type { EnvironmentInfo, SandboxInfo } from '@waldo/protocol'
 import type { ExecError } from './errors.ts'
 import type { FileSystem } from './file-system.ts'
 import type { HttpClient } from './http-client.ts'
@@ -34,6 +34,8 @@ export interface Environment extends AsyncDisposable {
   /** Connects if need be. Call it as often as you like: all callers share one attempt. */
   ready(options?: CallOptions): Promise<void>
   info(options?: CallOptions): Promise<EnvironmentInfo>
+  /** What can be enforced there, and what is missing if nothing can; undefined if the executor does not say. */
+  sandboxInfo(options?: CallOptions): Promise<SandboxInfo | undefined>
   /** Ends its processes and lets go of everything. To leave processes running, just let the connection be. */
   close(): Promise<void>
 }

@@ -23,6 +23,10 @@ export type ExecErrorCode =
   | 'CLOSED'
   /** The executor does not have what this needs. */
   | 'UNSUPPORTED'
+  /** The executor has nothing that could enforce a sandbox. What is missing, and what to do, is in the message. */
+  | 'SANDBOX_UNAVAILABLE'
+  /** A profile, or a limit, that cannot be enforced as it stands. */
+  | 'SANDBOX_INVALID'
   /** The executor refused: what was asked for makes no sense there, or not now. */
   | 'REFUSED'
   /** The executor failed, or does not speak our language. */

@@ -9,6 +9,7 @@ export type {
   WatchBatch,
 } from './file-system.ts'
 export type { HttpClient, HttpHeader, HttpRequestOptions, HttpResponse } from './http-client.ts'
+export type { ManagedNetwork, NetworkDecision, NetworkRequest, NetworkVerdict } from './managed-network.ts'
 export { DeferredEnvironment } from './manager/deferred-environment.ts'
 export type { EnvironmentFactory, EnvironmentOptions, RuntimePaths } from './manager/environment-factory.ts'
 export {
@@ -32,7 +33,16 @@ export {
 } from './manager/environment-transport.ts'
 export { TomlProvider } from './manager/toml-provider.ts'
 export { UrlVariableProvider } from './manager/url-variable-provider.ts'
-export type { OutputOptions, Process, ProcessEvent, Processes, ProcessResult, StartOptions } from './processes.ts'
+export type {
+  ExitVerdict,
+  OutputOptions,
+  Process,
+  ProcessEvent,
+  Processes,
+  ProcessResult,
+  StartOptions,
+} from './processes.ts'
+export { type ReadOnlyOptions, sandboxProfiles, type WorkspaceWriteOptions } from './sandbox-profiles.ts'
 export type {
   EnvironmentCapabilities,
   EnvironmentChoice,

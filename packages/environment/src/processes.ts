@@ -1,7 +1,17 @@
-import type { EnvPolicy, OutputStream, ProcessSummary, SandboxRequest, TerminalSize } from '@waldo/protocol'
+import type {
+  EnvPolicy,
+  LimitHit,
+  OutputStream,
+  ProcessLimits,
+  ProcessSummary,
+  SandboxDenial,
+  SandboxRequest,
+  TerminalSize,
+} from '@waldo/protocol'
 import type { CallOptions } from './environment.ts'
 import type { ExecError } from './errors.ts'
 import type { EnvironmentPath } from './file-system.ts'
+import type { ManagedNetwork } from './managed-network.ts'
 
 export interface StartOptions extends CallOptions {
   /** Where; the environment's own directory if nothing is said. */
@@ -23,7 +33,12 @@ export interface StartOptions extends CallOptions {
   readonly arg0?: string | undefined
   /** Unique in this environment; one is made up if nothing is said. */
   readonly id?: string | undefined
+  /** What it may see and change. What cannot be enforced is refused. */
   readonly sandbox?: SandboxRequest | undefined
+  /** What it and everything that it starts may use. `UNSUPPORTED` where nobody can see to that. */
+  readonly limits?: Readonly<Partial<ProcessLimits>> | undefined
+  /** Whom it may talk to. `UNSUPPORTED` where nobody can see to that. */
+  readonly network?: ManagedNetwork | undefined
   readonly toolCallId?: string | undefined
 }
 
@@ -32,6 +47,18 @@ export interface Processes {
   start(argv: readonly string[], options?: StartOptions): Promise<Process>
   /** Those of this session. */
   list(options?: CallOptions): Promise<ProcessSummary[]>
+}
+
+/** What the executor says about an end besides its code. What it does not say is absent. */
+export interface ExitVerdict {
+  /** Whether it failed because of its sandbox, as far as that can be known. */
+  readonly sandboxDenied: boolean
+  /** What its sandbox did not let it do. */
+  readonly sandboxDenials?: readonly SandboxDenial[]
+  /** The sandbox could not be set up, and the command never began. Why is in its output. */
+  readonly sandboxFailed?: true
+  /** It wanted more than it was allowed to use. */
+  readonly limitHit?: LimitHit
 }
 
 /** What happens to a process, numbered from 1 without a gap. */
@@ -44,19 +71,18 @@ export type ProcessEvent =
       /** Output that was dropped past the quota, and for which `data` stands empty. */
       readonly droppedBytes?: number
     }
-  | { readonly type: 'exited'; readonly seq: number; readonly exitCode: number; readonly sandboxDenied: boolean }
+  | ({ readonly type: 'exited'; readonly seq: number; readonly exitCode: number } & ExitVerdict)
   /** Nobody holds its output any more. The last one. */
   | { readonly type: 'closed'; readonly seq: number }
 
 /** How it ended, or that we cannot know. A command that fails is a result, not an error. */
-export interface ProcessResult {
+export interface ProcessResult extends ExitVerdict {
   /** `lost`: the connection to it was, for good; `error` says how. */
   readonly state: 'exited' | 'lost'
   /** 128 plus the number of the signal for a death by signal; null if lost. */
   readonly exitCode: number | null
   /** `SIGTERM`, …; null if none, or if the executor does not say. */
   readonly signal: string | null
-  readonly sandboxDenied: boolean
   /** What it said, and how much of that is not kept any more; null if the executor does not count. */
   readonly bytes: { readonly output: number | null; readonly dropped: number | null }
   readonly error?: ExecError

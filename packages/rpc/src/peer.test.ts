@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { CallLimitError, ConnectionClosedError, Peer, RemoteError } from './peer.ts'
+import { CallLimitError, ConnectionClosedError, Peer, type PeerEvents, RemoteError } from './peer.ts'
 
-function connected() {
-  const sent: { id: number; method: string }[] = []
+function connected(asked?: PeerEvents['asked']) {
+  const sent: { id: number; method: string; result?: unknown; error?: { code: number; message: string } }[] = []
   const heard: string[] = []
   const peer = new Peer({
     notified: (method) => heard.push(method),
     closed: (reason) => heard.push(`closed: ${reason}`),
+    ...(asked && { asked }),
   })
   peer.attach({ queuedBytes: 0, send: (text) => sent.push(JSON.parse(text)), close: async () => {} })
   const answer = (index: number, message: object) => peer.received(JSON.stringify({ id: sent[index]?.id, ...message }))
@@ -35,7 +36,57 @@ describe('a peer', () => {
     peer.received('{"id":99,"result":1}')
     peer.received('{"id":{"odd":1},"error":null}')
     assert.deepEqual(heard, ['news'])
-    assert.deepEqual((sent[0] as { error?: { code: number } }).error?.code, -32601)
+    assert.equal(sent[0]?.error?.code, -32601)
+  })
+
+  test('answers questions when it can, in whatever order, and says when it cannot', async () => {
+    const { peer, sent } = connected((method, params) => {
+      if (method === 'sum') return Promise.resolve({ sum: (params as number[]).length })
+      if (method === 'later') return settled().then(() => ({ late: true }))
+      if (method === 'fail') return Promise.reject(new Error('no idea'))
+      return method === 'unsayable' ? Promise.resolve({ large: 1n }) : undefined
+    })
+    peer.received('{"id":1,"method":"later"}')
+    peer.received('{"id":"two","method":"sum","params":[1,2,3]}')
+    peer.received('{"id":3,"method":"fail"}')
+    peer.received('{"id":4,"method":"unknown"}')
+    peer.received('{"id":5,"method":"unsayable"}')
+    await settled()
+    await settled()
+    const said = sent.map(({ id, result, error }) => [id, result ?? error?.code])
+    assert.deepEqual(
+      said.sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+      [
+        [1, { late: true }],
+        [3, -32603],
+        [4, -32601],
+        [5, -32603],
+        ['two', { sum: 3 }],
+      ],
+    )
+    assert.equal(sent.find(({ id }) => id === 3)?.error?.message, 'no idea')
+  })
+
+  test('answers 256 questions at a time, and none any more when the connection has ended', async () => {
+    const signals: AbortSignal[] = []
+    const { peer, sent } = connected((_, __, signal) => {
+      signals.push(signal)
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve({})))
+    })
+    for (let id = 1; id <= 257; id++) peer.received(`{"id":${id},"method":"ask"}`)
+    assert.deepEqual([signals.length, sent.map(({ id, error }) => [id, error?.code])], [256, [[257, -32603]]])
+    peer.closed('cut')
+    peer.received('{"id":258,"method":"ask"}')
+    await settled()
+    assert.ok(signals.every(({ aborted, reason }) => aborted && reason instanceof ConnectionClosedError))
+    assert.deepEqual([signals.length, sent.length], [256, 1])
+  })
+
+  test('hands on what an error says besides', async () => {
+    const { peer, answer } = connected()
+    const call = peer.call('a', {})
+    answer(0, { error: { code: -5, message: 'no', data: { kind: 'x' } } })
+    await assert.rejects(call, (error) => error instanceof RemoteError && (error.data as { kind: string }).kind === 'x')
   })
 
   test('ends with whatever is no message', async () => {

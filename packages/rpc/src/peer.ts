@@ -1,10 +1,13 @@
-import { encodeError } from './message.ts'
+import { encodeError, encodeResult, type IdText } from './message.ts'
 import type { Transport, TransportEvents } from './transport.ts'
 
 const METHOD_NOT_FOUND = -32601
+const INTERNAL = -32603
 /** Calls that wait for an answer at a time; others wait to be sent. */
 const MAX_PENDING = 1024
 const MAX_WAITING = 64 * 1024
+/** Questions of the other side that are being answered at a time. */
+const MAX_QUESTIONS = 256
 /** What no executor takes: it would hang up, and the call would be made again, and again. */
 const MAX_MESSAGE_CHARACTERS = 64 * 1024 * 1024
 
@@ -12,10 +15,13 @@ const MAX_MESSAGE_CHARACTERS = 64 * 1024 * 1024
 export class RemoteError extends Error {
   override readonly name = 'RemoteError'
   readonly code: number
+  /** Whatever it has to say besides. */
+  readonly data: unknown
 
-  constructor(code: number, message: string) {
+  constructor(code: number, message: string, data?: unknown) {
     super(message)
     this.code = code
+    this.data = data
   }
 }
 
@@ -36,15 +42,21 @@ interface Call {
 
 export interface PeerEvents {
   notified(method: string, params: unknown): void
+  /**
+   * Undefined: such a thing is never answered here. A rejection is told as a failure. `signal` aborts with the connection,
+   * on which alone the answer makes sense.
+   */
+  asked?(method: string, params: unknown, signal: AbortSignal): Promise<object> | undefined
   /** Once. All calls have been rejected by then. */
   closed(reason: string): void
 }
 
-/** Our end of a connection: matches answers with calls, and hands on notifications. */
+/** Our end of a connection: matches answers with calls, and hands on notifications and questions. */
 export class Peer implements TransportEvents {
   readonly #events: PeerEvents
   readonly #pending = new Map<number, Call>()
   readonly #waiting: (() => void)[] = []
+  readonly #questions = new Set<AbortController>()
   #transport: Transport | undefined
   #nextId = 1
   #closed: string | undefined
@@ -109,12 +121,12 @@ export class Peer implements TransportEvents {
     const { id, method, error } = message
     if (typeof method === 'string') {
       if (id === undefined) this.#notified(method, message.params)
-      else this.#refuse(id, method)
+      else this.#answer(JSON.stringify(id), method, message.params)
       return
     }
     const call = this.#pending.get(id as number)
     if (typeof error !== 'object' || error === null) call?.resolve(message.result)
-    else call?.reject(new RemoteError(Number(error.code), String(error.message)))
+    else call?.reject(new RemoteError(Number(error.code), String(error.message), error.data))
   }
 
   closed(reason: string): void {
@@ -122,6 +134,9 @@ export class Peer implements TransportEvents {
     this.#closed = reason
     this.abandon(reason)
     for (const proceed of this.#waiting.splice(0)) proceed()
+    const questions = [...this.#questions]
+    this.#questions.clear()
+    for (const question of questions) question.abort(new ConnectionClosedError(reason))
     this.#events.closed(reason)
   }
 
@@ -156,9 +171,26 @@ export class Peer implements TransportEvents {
     this.closed(reason)
   }
 
-  #refuse(id: unknown, method: string): void {
-    const text = encodeError(JSON.stringify(id), METHOD_NOT_FOUND, `this client does not implement \`${method}\``)
-    this.#transport?.send(text)
+  #answer(id: IdText, method: string, params: unknown): void {
+    if (this.#closed !== undefined) return
+    if (this.#questions.size >= MAX_QUESTIONS) {
+      this.#transport?.send(encodeError(id, INTERNAL, `${MAX_QUESTIONS} questions are being answered already`))
+      return
+    }
+    const question = new AbortController()
+    const answer = this.#events.asked?.(method, params, question.signal)
+    if (!answer) {
+      this.#transport?.send(encodeError(id, METHOD_NOT_FOUND, `this client does not implement \`${method}\``))
+      return
+    }
+    this.#questions.add(question)
+    void answer
+      .then((result) => encodeResult(id, result))
+      .catch((error: Error) => encodeError(id, INTERNAL, error.message))
+      .then((text) => {
+        // Nobody waits for it any more where the connection has ended.
+        if (this.#questions.delete(question)) this.#transport?.send(text)
+      })
   }
 }
 
@@ -167,7 +199,7 @@ interface Incoming {
   readonly method?: unknown
   readonly params?: unknown
   readonly result?: unknown
-  readonly error?: { readonly code?: unknown; readonly message?: unknown } | null
+  readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown } | null
 }
 
 function parse(text: string): Incoming | undefined {

@@ -1,4 +1,4 @@
-import type { EnvironmentInfo } from '@waldo/protocol'
+import type { EnvironmentInfo, SandboxInfo } from '@waldo/protocol'
 import type { CallOptions, Environment, EnvironmentStatus } from '../environment.ts'
 import { ExecError } from '../errors.ts'
 import type { FileSystem } from '../file-system.ts'
@@ -50,6 +50,11 @@ export class AwaitedEnvironment implements Environment {
   async info(options?: CallOptions): Promise<EnvironmentInfo> {
     const environment = await this.#arrival([options?.signal])
     return environment.info(options)
+  }
+
+  async sandboxInfo(options?: CallOptions): Promise<SandboxInfo | undefined> {
+    const environment = await this.#arrival([options?.signal])
+    return environment.sandboxInfo(options)
   }
 
   /** Called once, and neither after `fail` nor `close`; the latter throws, before anything is created. */

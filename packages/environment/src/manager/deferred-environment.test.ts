@@ -92,7 +92,7 @@ describe('a deferred environment', () => {
   })
 
   test('passes on every call, made before it was ready or after', async () => {
-    const { handle, box } = await deferred()
+    const { handle, box, real } = await deferred()
     const before = everything(box)
     handle.resolve(TRANSPORT)
     for (const calls of [before, everything(box)]) {
@@ -101,6 +101,8 @@ describe('a deferred environment', () => {
       }
     }
     await assert.rejects(box.info(), /nothing to tell/)
+    await box.sandboxInfo()
+    assert.equal(real()?.calls.at(-1), 'sandboxInfo')
   })
 
   test('writes a stream that was opened before it was ready, and aborts one', async () => {

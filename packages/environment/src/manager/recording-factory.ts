@@ -56,6 +56,10 @@ export class RecordedEnvironment implements Environment {
     throw new Error('there is nothing to tell')
   }
 
+  async sandboxInfo(): Promise<undefined> {
+    this.calls.push('sandboxInfo')
+  }
+
   async close(): Promise<void> {
     this.calls.push('close')
     await this.held

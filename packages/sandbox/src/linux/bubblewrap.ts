@@ -53,6 +53,13 @@ export function isolationArguments({ mounts, sharesNetwork, terminal, deniedFile
   ]
 }
 
+let readableKernelFiles: readonly string[] | undefined
+/** The kernel does not change while we run. */
+function kernelFiles(): readonly string[] {
+  readableKernelFiles ??= process.getuid?.() === 0 ? KERNEL_FILES.filter((path) => existsSync(path)) : []
+  return readableKernelFiles
+}
+
 const BASES: Readonly<Record<MountPlan['base'], readonly string[]>> = {
   hidden: ['--tmpfs', '/'],
   read: ['--ro-bind', '/', '/'],
@@ -61,7 +68,6 @@ const BASES: Readonly<Record<MountPlan['base'], readonly string[]>> = {
 }
 
 function restricted({ base, args }: MountPlan, deniedFile: string, extras: readonly string[]): string[] {
-  const kernelFiles = process.getuid?.() === 0 ? KERNEL_FILES.filter((path) => existsSync(path)) : []
   return [
     ...BASES[base],
     ...['--dev', '/dev'],
@@ -73,7 +79,7 @@ function restricted({ base, args }: MountPlan, deniedFile: string, extras: reado
     // Run by root, these are the machine's own settings: one of them names a program that the kernel starts as root.
     ...['--ro-bind', '/proc/sys', '/proc/sys'],
     ...['--ro-bind-try', '/proc/sysrq-trigger', '/proc/sysrq-trigger'],
-    ...kernelFiles.flatMap((path) => ['--ro-bind', deniedFile, path]),
+    ...kernelFiles().flatMap((path) => ['--ro-bind', deniedFile, path]),
     ...(base === 'hidden' ? ['--remount-ro', '/'] : []),
   ]
 }
