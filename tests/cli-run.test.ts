@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { eventually, memoryOf, processesWith, startProxy, startServer } from '@waldo/testkit'
@@ -41,6 +41,14 @@ describe('waldo run', () => {
     { title: 'an unknown letter', args: ['-tz', 'true'], code: 125, says: /`-z`/ },
     { title: 'a variable without a value', args: ['--env', 'A', 'true'], code: 125, says: /NAME=VALUE/ },
     { title: 'a time that is none', args: ['--timeout', 'soon', 'true'], code: 125, says: /30s/ },
+    { title: 'a sandbox that is none', args: ['--sandbox', 'some', 'true'], code: 125, says: /read-only or workspace/ },
+    { title: 'a network without a sandbox', args: ['--network', 'true'], code: 125, says: /need --sandbox/ },
+    {
+      title: 'two networks',
+      args: ['--sandbox', 'workspace', '--network', '--allow', 'example.com', 'true'],
+      code: 125,
+      says: /exclude each other/,
+    },
     { title: 'an option without its value', args: ['-e'], code: 125, says: /--environment needs a value/ },
   ]) {
     test(`${title}: ${code}`, async () => {
@@ -50,6 +58,23 @@ describe('waldo run', () => {
       assert.match(run.stderr, says)
     })
   }
+
+  test('in a sandbox it changes only what is here, and is told what it could not', async () => {
+    using person = new Person()
+    const script = 'echo kept > made; cat made; echo x > /etc/waldo-test; mkdir .codex; exit 3'
+    const run = await person.waldo(['run', '--sandbox', 'workspace', '--', 'sh', '-c', script])
+    assert.deepEqual([run.code, run.stdout], [3, 'kept\n'])
+    assert.match(run.stderr, /waldo: the sandbox refused to write \/etc\/waldo-test \(read root\)\n/)
+    assert.equal(existsSync('/etc/waldo-test') || existsSync(join(person.directory, '.codex')), false)
+    assert.equal(readFileSync(join(person.directory, 'made'), 'utf8'), 'kept\n')
+    const readOnly = await person.waldo(['run', '--sandbox', 'read-only', '--', 'touch', 'made'])
+    assert.equal(readOnly.code, 1)
+    assert.match(readOnly.stderr, /waldo: the sandbox refused to write .*\/made/)
+    const allowed = ['--sandbox', 'workspace', '--allow', 'allowed.test']
+    const blocked = await person.waldo(['run', ...allowed, '--', 'curl', '-sf', 'http://blocked.test/'])
+    assert.equal(blocked.code, 22)
+    assert.match(blocked.stderr, /waldo: the sandbox refused blocked\.test:80/)
+  })
 
   test('an unknown environment: says which ones there are', async () => {
     using person = new Person()

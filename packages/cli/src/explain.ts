@@ -19,6 +19,8 @@ function hintFor({ code, message }: ExecError): string {
       return 'The executor was restarted, or we were away for too long: what ran there has ended.'
     case 'CONFIG_INVALID':
       return 'waldo env --help shows how environments are configured.'
+    case 'SANDBOX_UNAVAILABLE':
+      return 'On that machine, waldo doctor shows what is missing.'
     case 'UNSUPPORTED':
       return 'waldo env check shows what an executor can do.'
     default:

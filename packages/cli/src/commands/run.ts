@@ -4,6 +4,7 @@ import { explain } from '../explain.ts'
 import { parseCommand } from '../parse-command.ts'
 import { print, printError } from '../print.ts'
 import { parseDuration } from '../quantity.ts'
+import { requestedSandbox } from '../run/requested-sandbox.ts'
 import { runProcess } from '../run/run-process.ts'
 import { UsageError } from '../usage-error.ts'
 
@@ -22,6 +23,7 @@ Usage: waldo run [options] [--] COMMAND [ARGUMENT...]
   waldo run -e devbox -t -- bash                a shell
   tar c src | waldo run -e devbox -- tar x -C /tmp
   waldo run -e ws://127.0.0.1:4321 -- uname -a  no configuration needed
+  waldo run --sandbox workspace -- npm test     changes nothing but what is here
 
 Options:
   -e, --environment ENV    An id that \`waldo env list\` shows, or a URL: ws://HOST:PORT, unix:///path
@@ -29,6 +31,11 @@ Options:
   --cwd DIR                Where to start it; relative to where commands start there, or below ~
   --env NAME=VALUE         A variable for it; may be given several times
   --timeout DURATION       End it after 30s, 5m, 2h…
+  --sandbox MODE           Keep it from changing anything (read-only), or anything but what is below
+                           the directory it starts in, and temporary files (workspace)
+  --network                In a sandbox: let it use the network, which it otherwise cannot
+  --allow DOMAIN           In a sandbox: let it reach this domain and no other; may be given several
+                           times; *.example.com allows everything below
   --json                   Print what happens, an object a line: output (data in base64), exited, closed
   -h, --help               Show this help
 
@@ -50,6 +57,9 @@ const SYNTAX = {
     cwd: 'text',
     env: 'texts',
     timeout: 'text',
+    sandbox: 'text',
+    network: 'switch',
+    allow: 'texts',
     json: 'switch',
     help: 'switch',
   },
@@ -78,12 +88,15 @@ async function run(args: string[]): Promise<number> {
   if (flags.json && flags.tty) throw new UsageError('--json and --tty exclude each other', SYNTAX.help)
   const timeout = flags.timeout === undefined ? undefined : parseDuration('--timeout', flags.timeout, MAX_TIMEOUT_MS)
   const env = variables(flags.env ?? [])
+  const sandbox = requestedSandbox(flags)
   await using environments = await Environments.open()
   const chosen = environments.choose(flags.environment)
+  const cwd = flags.cwd === undefined ? undefined : await chosen.path(flags.cwd)
   return await runProcess(chosen.environment, {
     argv,
-    cwd: flags.cwd === undefined ? undefined : await chosen.path(flags.cwd),
+    cwd,
     env,
+    ...(await sandbox?.(chosen.environment, cwd)),
     tty: flags.tty ?? false,
     timeoutMs: timeout === Number.POSITIVE_INFINITY ? undefined : timeout,
     json: flags.json ?? false,

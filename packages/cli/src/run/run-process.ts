@@ -2,9 +2,11 @@ import type { Environment, Process, ProcessEvent } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
 import { LeaveError } from '../leave-error.ts'
 import { BROKEN_PIPE, OutputClosedError, StandardStream } from '../standard-stream.ts'
+import { describeDenials } from './describe-denials.ts'
 import { forwardInput } from './forward-input.ts'
 import { ForwardedSignals } from './forwarded-signals.ts'
 import { OwnTerminal } from './own-terminal.ts'
+import type { SandboxOptions } from './requested-sandbox.ts'
 import { TimeLimit } from './time-limit.ts'
 
 /** Not everything it said has come: that is a failure of ours. */
@@ -12,7 +14,7 @@ const INCOMPLETE = 125
 /** The least that executors keep. Who has seen less has seen everything. */
 const NEVER_DROPPED_BYTES = 1024 * 1024
 
-export interface RunRequest {
+export interface RunRequest extends SandboxOptions {
   readonly argv: readonly string[]
   readonly cwd: PathUri | undefined
   readonly env: Readonly<Record<string, string>>
@@ -60,7 +62,7 @@ export async function runProcess(environment: Environment, request: RunRequest):
 
 async function start(
   environment: Environment,
-  { argv, cwd, env, tty }: RunRequest,
+  { argv, cwd, env, tty, sandbox, network }: RunRequest,
   terminal: OwnTerminal | undefined,
   signal: AbortSignal,
 ): Promise<Process> {
@@ -72,6 +74,8 @@ async function start(
     tty: terminal && capabilities?.processStartSize ? terminal.size : tty,
     stdin: hasInput(tty),
     whenFull: tty ? 'drop' : 'wait',
+    sandbox,
+    network,
     signal,
   })
   if (terminal && !capabilities?.processStartSize && capabilities?.processResize) await child.resize(terminal.size)
@@ -91,7 +95,10 @@ async function relay(child: Process, json: boolean, tell: (text: string) => void
   let bytes = 0
   try {
     for await (const event of child.events()) {
-      if (event.type === 'exited') exitCode = event.exitCode
+      if (event.type === 'exited') {
+        exitCode = event.exitCode
+        if (!json) for (const line of describeDenials(event)) tell(line)
+      }
       if (json) await stdout.write(`${JSON.stringify(lineOf(event))}\n`)
       else if (event.type === 'output') await (event.stream === 'stderr' ? stderr : stdout).write(event.data)
       if (event.type === 'output') bytes += event.data.length
