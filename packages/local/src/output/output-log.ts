@@ -60,7 +60,7 @@ export class OutputLog implements StoredLog {
   readonly #defaultStream: OutputStream
   readonly #pacing: Pacing
   readonly #hold: ReaderHold | undefined
-  readonly #last: LastOutput | undefined
+  #last: LastOutput | undefined
   readonly #listeners = new Set<() => void>()
   readonly #followers = new Set<LogCursor>()
   /** Oldest first; the last one is open. No two dropped ones are neighbours: they become one. */
@@ -151,6 +151,7 @@ export class OutputLog implements StoredLog {
     if (this.#exit) return
     this.#hold?.release()
     this.#exit = { ...exit, seq: this.#nextSeq }
+    this.#last = undefined
     this.#tail()
     this.#add('exited', NO_DATA)
     this.#notify()

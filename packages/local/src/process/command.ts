@@ -96,7 +96,11 @@ export async function endOfLaunch(exited: Promise<Ending>, launch: ConfinedLaunc
   const ending = await exited
   if (!launch) return ending
   const ran = launch.ran(ending.signal !== null)
-  await launch.settle()
+  try {
+    await launch.settle()
+  } catch {
+    // What could not be cleared away does not change how it ended, and those who wait for that must not wait for ever.
+  }
   return ran ? ending : { code: NOT_CONFINED, signal: null, unconfined: true }
 }
 

@@ -35,7 +35,8 @@ export class LocalProcess {
   readonly closed: Promise<void>
   readonly #spawned: Spawned
   readonly #tree: ProcessTree
-  readonly #confined: Confined | undefined
+  /** Until it has ended: it holds more than a receipt has to. */
+  #confined: Confined | undefined
   #running = true
   #endedBy: ProcessExit['endedBy'] = 'self'
   #killTimer: ReturnType<typeof setTimeout> | undefined
@@ -107,6 +108,7 @@ export class LocalProcess {
   #receipt(ending: Ending): Omit<ProcessExit, 'atMs'> {
     const { code, signal } = ending
     const judged = this.#confined?.confinement.judge(ending, this.#confined.lastOutput.text())
+    this.#confined = undefined
     return { code, signal, endedBy: this.#endedBy, ...judged }
   }
 

@@ -60,6 +60,7 @@ export class ProcessHost {
       return started
     } catch (error) {
       log.discard()
+      confinement?.abandon()
       throw error
     }
   }

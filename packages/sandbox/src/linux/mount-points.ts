@@ -99,7 +99,14 @@ export class MountPoints {
   #release(points: readonly MountPoint[]): void {
     if (points.every(({ path }) => (this.#held.get(path)?.count ?? 0) > 1)) {
       for (const { path } of points) this.#held.get(path)!.count--
-    } else this.#locked(() => this.#forget(points))
+    } else {
+      try {
+        this.#locked(() => this.#forget(points))
+      } catch {
+        // Somebody does not give the lock back. What is held by nobody any more has to go all the same.
+        this.#forget(points)
+      }
+    }
   }
 
   #forget(points: readonly MountPoint[]): void {
@@ -110,7 +117,11 @@ export class MountPoints {
       this.#held.delete(point.path)
       if (!others.has(point.path)) removePoint(point)
     }
-    this.#write()
+    try {
+      this.#write()
+    } catch {
+      // On a full disk the notes still name what is gone: whoever sweeps finds nothing there.
+    }
   }
 
   #locked<T>(action: () => T): T {
