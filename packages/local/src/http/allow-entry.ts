@@ -1,4 +1,4 @@
-import { contains, type IpRange, parseAddress } from './ip-address.ts'
+import { contains, type IpRange, parseAddress } from '@waldo/sandbox/addresses'
 
 /** One thing that may be talked to: a name, the names below one, or addresses; on one port or on all. */
 export type AllowEntry = { readonly port: number | undefined } & (

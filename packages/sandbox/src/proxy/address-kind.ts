@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
-import { contains, type IpAddress, type IpRange, parseAddress, range } from './ip-address.ts'
+import { contains, type IpAddress, type IpRange, parseAddress, range } from '../addresses/ip-address.ts'
+import { METADATA, TRANSLATED } from '../addresses/known-ranges.ts'
 
 /**
  * `local` is this machine and private networks, `special` is where nobody means to go: services that hand out
@@ -7,15 +8,6 @@ import { contains, type IpAddress, type IpRange, parseAddress, range } from './i
  */
 export type AddressKind = 'public' | 'local' | 'special'
 
-const METADATA = ranges(
-  '169.254.169.254/32',
-  '169.254.170.2/32',
-  '100.100.100.200/32',
-  '168.63.129.16/32',
-  '192.0.0.192/32',
-  'fd00:ec2::254/128',
-  'fd20:ce::254/128',
-)
 /** With "any address" (`0.0.0.0`, `::`), which a system takes for its own. */
 const LOCAL = ranges(
   '0.0.0.0/8',
@@ -43,14 +35,6 @@ const SPECIAL = ranges(
 )
 /** All public addresses of IPv6 are in here. */
 const GLOBAL_UNICAST = range('2000::/3')
-
-/** Prefixes with an IPv4 address inside, and where: a gateway may take it out and go there. */
-const TRANSLATED: readonly [IpRange, number][] = [
-  [range('::/96'), 12],
-  [range('::ffff:0:0:0/96'), 12],
-  [range('64:ff9b::/96'), 12],
-  [range('2002::/16'), 2],
-]
 
 export function addressKind(text: string): AddressKind {
   const address = parseAddress(text)

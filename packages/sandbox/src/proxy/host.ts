@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from 'node:net'
-import { parseAddress } from './ip-address.ts'
+import { parseAddress } from '../addresses/ip-address.ts'
 
 export const MAX_HOST_BYTES = 253
 
