@@ -3,6 +3,13 @@ import { test } from 'node:test'
 import { forEachAccount } from './escape/for-each-account.ts'
 import { Trial } from './escape/trial.ts'
 
+const CATCH_INTERRUPTS = [
+  'import os, signal, time',
+  'signal.signal(signal.SIGINT, lambda *_: os.write(1, b"caught-%d" % (40 + 2)))',
+  'os.write(1, b"up-%d" % (1 + 1))',
+  'while True: time.sleep(1)',
+].join('\n')
+
 /** An interactive shell on a terminal in a sandbox, which is told what to do line by line. */
 class Shell implements AsyncDisposable {
   readonly #trial: Trial
@@ -26,7 +33,8 @@ class Shell implements AsyncDisposable {
   /** What is printed is told from what is typed by a result that nobody types. */
   async until(pattern: RegExp): Promise<void> {
     const { raw } = this.#trial.connection
-    await raw.until(() => pattern.test(raw.observed(this.id).pty), `${pattern} on the terminal`)
+    const seen = raw.until(() => pattern.test(this.screen), `${pattern} on the terminal`)
+    await seen.catch((error) => assert.fail(`${error.message}, which shows:\n${this.screen}`))
   }
 
   get screen(): string {
@@ -43,7 +51,8 @@ forEachAccount('a terminal in a sandbox', (bench) => {
   test('brings Ctrl-C to the command in the foreground, and leaves the shell alone', async () => {
     await using trial = await Trial.open(bench(), { profile: 'ws' })
     await using shell = await Shell.open(trial)
-    await shell.write('sh -c \'trap "echo caught-$((40+2))" INT; echo up-$((1+1)); while :; do sleep 0.1; done\'\n')
+    // One process: a shell that is stopped just when it starts another may hang, in a sandbox or not.
+    await shell.write(`/usr/bin/python3 -ISc '${CATCH_INTERRUPTS}'\n`)
     await shell.until(/up-2/)
     await shell.write('\x03')
     await shell.until(/caught-42/)
@@ -58,14 +67,17 @@ forEachAccount('a terminal in a sandbox', (bench) => {
   test('stops a job with Ctrl-Z and takes it up again', async () => {
     await using trial = await Trial.open(bench(), { profile: 'ws' })
     await using shell = await Shell.open(trial)
-    await shell.write('cat\n')
+    // The shell reads what is typed until the job has begun: nobody may type ahead.
+    await shell.write("sh -c 'echo up-$((1+1)); exec cat'\n")
+    await shell.until(/up-2/)
     await shell.write('before\n')
     await shell.until(/before[\s\S]*before/)
     await shell.write('\x1a')
     await shell.until(/Stopped/)
     await shell.write('jobs; echo jobs-$((6*7))\n')
-    await shell.until(/\[1\]\+\s+Stopped\s+cat[\s\S]*jobs-42/)
+    await shell.until(/\[1\]\+\s+Stopped\s+sh -c[\s\S]*jobs-42/)
     await shell.write('fg\n')
+    await shell.until(/fg\s+sh -c/)
     await shell.write('after\n')
     await shell.until(/after[\s\S]*after/)
     await shell.write('\x04')

@@ -12,6 +12,7 @@ Commands:
   run      Run a command in an environment: here, or on another machine
   cp       Copy files from and to environments
   env      List, check and configure environments
+  doctor   Find out what this machine can enforce
 
 Options:
   -h, --help       Show this help; waldo <command> --help shows a command's own
@@ -29,6 +30,8 @@ async function main([command, ...args]: string[]): Promise<number> {
       return (await import('./commands/cp.ts')).cpCommand(args)
     case 'env':
       return (await import('./commands/env.ts')).envCommand(args)
+    case 'doctor':
+      return (await import('./commands/doctor.ts')).doctorCommand(args)
     case 'file-helper':
       return (await import('./commands/file-helper.ts')).fileHelperCommand()
     case 'namespace-maker':

@@ -1,19 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Account } from './account.ts'
 import { Connection } from './connection.ts'
 import { installExecutable } from './executable.ts'
 import { Origin } from './origin.ts'
 import { ProbedServer, type ProbedServerOptions } from './probed-server.ts'
-import { killMarked } from './processes.ts'
+import { isAlive, killMarked } from './processes.ts'
 import { Surroundings } from './surroundings.ts'
 
 /** Another server than ours: a shell command that prints its URL. */
 const OTHER_SERVER = process.env.WALDO_PROBE_SERVER
 
-/** Not in /tmp, which profiles allow. */
-const LAB = '/var/tmp/waldo-probes-'
+/** Not /tmp, which profiles allow. */
+const LABS = '/var/tmp'
+const LAB_NAME = /^waldo-probes-(\d+)-/
 
 /**
  * A server of one account with everything around it that must stay as it is. One thing is tried at a time: what happens
@@ -35,7 +36,8 @@ export class Bench implements AsyncDisposable {
 
   private constructor(account: Account) {
     this.account = account
-    this.#root = mkdtempSync(LAB)
+    sweepLabs()
+    this.#root = mkdtempSync(join(LABS, `waldo-probes-${process.pid}-`))
     this.#closing.defer(() => rmSync(this.#root, { recursive: true, force: true }))
   }
 
@@ -53,9 +55,9 @@ export class Bench implements AsyncDisposable {
 
   async #prepare(): Promise<void> {
     chmodSync(this.#root, 0o755)
-    for (const directory of ['home', 'home/.codex']) {
-      mkdirSync(join(this.#root, directory))
-      chownSync(join(this.#root, directory), this.account.uid, this.account.gid)
+    for (const directory of [this.home, join(this.home, '.codex')]) {
+      mkdirSync(directory)
+      chownSync(directory, this.account.uid, this.account.gid)
     }
     this.#command = OTHER_SERVER ?? `${installExecutable(this.#root)} serve --listen ws://127.0.0.1:0`
     this.#origin = this.#closing.use(await Origin.listen('127.0.0.1'))
@@ -78,25 +80,29 @@ export class Bench implements AsyncDisposable {
     return join(this.#root, 'hosts')
   }
 
+  /** Of the account of the server; what the server keeps is in it. */
+  get home(): string {
+    return join(this.#root, 'home')
+  }
+
   get server(): ProbedServer {
     return this.#server!
   }
 
   /** Another server in the same surroundings, for whoever needs it in another state. */
   startServer(more: Partial<ProbedServerOptions> = {}): Promise<ProbedServer> {
-    const home = join(this.#root, 'home')
     return ProbedServer.start({
       command: this.#command,
       account: this.account,
-      cwd: home,
+      cwd: this.home,
       hostsFile: this.#hostsFile,
       ...more,
       env: {
         PATH,
-        HOME: home,
+        HOME: this.home,
         USER: this.account.name,
         LOGNAME: this.account.name,
-        CODEX_HOME: join(home, '.codex'),
+        CODEX_HOME: join(this.home, '.codex'),
         SBX_CANARY_SECRET: this.secret,
         ...more.env,
       },
@@ -164,6 +170,14 @@ export class Bench implements AsyncDisposable {
     this.#closing.defer(() => void this.killSurvivors())
     if (this.#server) this.#closing.use(this.#server)
     await this.#closing.disposeAsync()
+  }
+}
+
+/** Removes what tests that were killed have left. */
+function sweepLabs(): void {
+  for (const name of readdirSync(LABS)) {
+    const [, pid] = LAB_NAME.exec(name) ?? []
+    if (pid !== undefined && !isAlive(Number(pid))) rmSync(join(LABS, name), { recursive: true, force: true })
   }
 }
 

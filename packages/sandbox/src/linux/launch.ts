@@ -52,10 +52,10 @@ export class Launch {
   readonly cwd = '/'
   readonly isMonitor = true
   readonly descriptors: readonly number[]
-  readonly #status = new MemoryFile()
+  readonly #status: MemoryFile
   readonly #release: (() => void) | undefined
   readonly #onEnd: () => void
-  #check: StartCheck | undefined
+  readonly #check: StartCheck | undefined
   #ended = false
   #refused = false
 
@@ -82,9 +82,15 @@ export class Launch {
         ...wrapping.inside(commandLine(command, jobControl !== undefined)),
       ]),
     ] as unknown as [string, ...string[]]
-    const file = new MemoryFile(list)
-    this.descriptors = [seccomp.open('r'), file.open('r'), this.#status.open('a'), ...(check ? [check.descriptor] : [])]
-    file.close()
+    if (list.count + this.argv.length > MAX_ARGUMENTS) throw tooMany()
+    this.#status = new MemoryFile()
+    try {
+      const handed = openAll(seccomp, list.bytes, this.#status)
+      this.descriptors = check ? [...handed, check.descriptor] : handed
+    } catch (error) {
+      this.#status.close()
+      throw error
+    }
   }
 
   /** Once it has been started, or could not be. */
@@ -94,9 +100,7 @@ export class Launch {
 
   /** It has been started. `kill` is called if it turns out not to be what was meant. */
   async begin(kill: () => void): Promise<void> {
-    const check = this.#check
-    this.#check = undefined
-    this.#refused = check !== undefined && !(await check.passes(() => this.#childPid(), CHECK))
+    this.#refused = this.#check !== undefined && !(await this.#check.passes(() => this.#childPid(), CHECK))
     if (this.#refused) kill()
   }
 
@@ -125,19 +129,40 @@ export class Launch {
   /** It was never started. */
   abandon(): void {
     this.#ended = true
-    this.#check?.abandon()
+    this.#check?.close()
     this.#status.close()
     this.#release?.()
     this.#onEnd()
   }
 }
 
-function argumentList(args: readonly (string | Uint8Array)[]): Buffer {
-  if (args.length > MAX_ARGUMENTS) {
-    throw new Error(`too many variables in the environment for a sandbox: at most ${Math.floor(MAX_ARGUMENTS / 3)}`)
+/** All of them, or none. */
+function openAll(seccomp: MemoryFile, args: Uint8Array, status: MemoryFile): number[] {
+  const list = new MemoryFile(args)
+  const opened: number[] = []
+  try {
+    opened.push(seccomp.open('r'))
+    opened.push(list.open('r'))
+    opened.push(status.open('a'))
+    return opened
+  } catch (error) {
+    for (const fd of opened) closeSync(fd)
+    throw error
+  } finally {
+    list.close()
   }
+}
+
+function argumentList(args: readonly (string | Uint8Array)[]): { bytes: Buffer; count: number } {
   const end = Buffer.of(0)
-  return Buffer.concat(args.flatMap((arg) => [typeof arg === 'string' ? Buffer.from(arg) : arg, end]))
+  const parts = args.flatMap((arg) => [typeof arg === 'string' ? Buffer.from(arg) : arg, end])
+  return { bytes: Buffer.concat(parts), count: args.length }
+}
+
+function tooMany(): Error {
+  return new Error(
+    `too many arguments and variables for a sandbox: about ${MAX_ARGUMENTS}, a variable counting as three`,
+  )
 }
 
 /** Neither bubblewrap nor `env` can be told a name for the command that is not that of its file. */

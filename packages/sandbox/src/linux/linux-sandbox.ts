@@ -5,6 +5,7 @@ import type { Policy } from '../policy/bind-policy.ts'
 import type { FileRules } from '../policy/file-rules.ts'
 import { PolicyError } from '../policy/policy-error.ts'
 import { parentOf } from '../policy/posix-path.ts'
+import { ThisHost } from '../this-host.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { type GlobMatch, scanGlobs } from './glob-scan.ts'
 import { type Command, Launch, type LaunchOptions, type Wrapping } from './launch.ts'
@@ -15,8 +16,8 @@ import { MountPoints } from './mount-points.ts'
 import { RunningRules } from './running-rules.ts'
 import { seccompProgram } from './seccomp/seccomp-program.ts'
 import type { SeccompArch } from './seccomp/syscalls.ts'
+import { hasSignalOptions } from './signal-options.ts'
 import { identityOf, StartCheck } from './start-check.ts'
-import { ThisHost } from './this-host.ts'
 
 export interface LinuxSandboxOptions {
   /** Where it keeps what it mounts over others, and notes on what it has made elsewhere. */
@@ -122,14 +123,28 @@ export class LinuxSandbox {
 
   /** What there has to be while a command runs, and what has to be looked at before it may. */
   #hold(files: FileRules | undefined, mounts: MountPlan | undefined): Hold {
+    if (files) this.#refuseLinksOfOthers(files)
     const tricky = files && mounts && this.#running.mayReplace(mounts.bound, files)
-    const check = tricky ? new StartCheck(mounts.bound) : undefined
+    const check = tricky ? new StartCheck(mounts, files) : undefined
     try {
       const release = this.#mountPoints.hold(mounts?.mountPoints ?? [])
       return { check, release, ended: this.#running.add(files) }
     } catch (error) {
-      check?.close()
+      check?.discard()
       throw error
+    }
+  }
+
+  /** Where a link leads that a running command could have made is for that command to say, not for the profile. */
+  #refuseLinksOfOthers(files: FileRules): void {
+    for (const { links, origin } of files.rules) {
+      const link = links.find((each) => this.#running.mayReplace([each], files))
+      if (link === undefined) continue
+      throw new PolicyError(
+        'unenforceable',
+        `${origin} is reached through the symbolic link ${link}, which another command that is running may change: ` +
+          'name the path without the link, or wait until that has ended',
+      )
     }
   }
 
@@ -200,7 +215,7 @@ export class PreparedSandbox {
   launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
     const { facts, files, bubblewrap, seccomp, isolation, hold } = this.#prepared
     const env = facts.resolve('/usr/bin/env')
-    const canRunEnv = env.exists && files?.decide(env.path).access !== 'none'
+    const canRunEnv = env.exists && files?.decide(env.path).access !== 'none' && hasSignalOptions(env.path)
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
     const held = hold()
     try {
@@ -216,7 +231,7 @@ export class PreparedSandbox {
         },
       )
     } catch (error) {
-      held.check?.close()
+      held.check?.discard()
       held.release?.()
       held.ended()
       throw error

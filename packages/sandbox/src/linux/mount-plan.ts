@@ -60,6 +60,7 @@ export function planMounts(rules: FileRules, options: MountPlanOptions): MountPl
 
 /** These are made anew inside, whatever is said of them. */
 const FRESH = ['/proc', '/dev']
+const isFresh = (path: string) => FRESH.some((fresh) => isWithin(fresh, path))
 
 class Planner {
   readonly #rules: FileRules
@@ -73,7 +74,7 @@ class Planner {
 
   plan(): MountPlan {
     for (const rule of this.#rules.rules) {
-      if (rule.path === '/' || FRESH.some((fresh) => isWithin(fresh, rule.path))) continue
+      if (rule.path === '/' || isFresh(rule.path)) continue
       const outside = this.#rules.decide(parentOf(rule.path)).access
       const { access } = this.#rules.decide(rule.path)
       if (access === outside) this.#pinWhatIsWithin(rule.path, access)
@@ -82,14 +83,15 @@ class Planner {
     }
     this.#protectNames()
     for (const match of this.#options.matches) {
-      // What is in a directory that is hidden needs no mask of its own, and has no place to be mounted on.
-      if (this.#rules.decide(parentOf(match.path)).access !== 'none') this.#set({ ...match, kind: 'deny' })
+      // What is in a directory that is hidden needs no mask, and has no place to be mounted on: unless it is shown itself.
+      const isShown = this.#steps.has(match.path) || this.#rules.decide(parentOf(match.path)).access !== 'none'
+      if (isShown) this.#set({ ...match, kind: 'deny' })
     }
     for (const each of this.#options.hidden) {
       if (this.#rules.decide(each.path).access !== 'none') this.#set({ ...each, kind: 'deny' })
     }
-    for (const step of [...this.#steps.values()]) this.#pinAncestors(step.path)
-    const steps = [...this.#steps.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path))
+    for (const step of [...this.#steps.values()]) if (step.kind !== 'write') this.#pinAncestors(step.path)
+    const steps = withoutUnreachable([...this.#steps.values()].sort((a, b) => depthOf(a.path) - depthOf(b.path)))
     if (steps.length > MAX_MOUNTS) {
       throw new PolicyError(
         'unenforceable',
@@ -136,9 +138,15 @@ class Planner {
   #occupyFirstMissing(path: string, denied: boolean): void {
     let missing = path
     while (missing !== '/' && !this.#options.look(parentOf(missing))) missing = parentOf(missing)
+    const above = parentOf(missing)
     // Where nothing can be made, nothing has to be kept from being made.
-    if (this.#rules.decide(parentOf(missing)).access !== 'write' || !this.#options.couldBeMade(missing)) return
-    this.#set({ path: missing, kind: 'occupy', as: missing === path ? 'file' : 'directory', denied })
+    if (this.#rules.decide(above).access !== 'write' || !this.#options.couldBeMade(missing)) return
+    if (this.#options.look(above) === 'directory') {
+      this.#set({ path: missing, kind: 'occupy', as: missing === path ? 'file' : 'directory', denied })
+    } else if (!this.#steps.has(above)) {
+      // There is nothing below a file, as long as it is one.
+      this.#set({ path: above, kind: 'pin' })
+    }
   }
 
   /**
@@ -146,7 +154,6 @@ class Planner {
    * place. What is mounted on cannot: so each is mounted on itself.
    */
   #pinAncestors(path: string): void {
-    if (this.#rules.decide(path).access === 'write' && this.#steps.get(path)?.kind !== 'pin') return
     for (const directory of between('/', path)) {
       if (this.#steps.has(directory) || this.#rules.decide(directory).access !== 'write') continue
       this.#steps.set(directory, { path: directory, kind: 'pin' })
@@ -155,8 +162,10 @@ class Planner {
 
   /** `/bin` is `/usr/bin` on most machines, and a workspace may be known by another name. */
   #links(): string[] {
+    // In the machine's own root they are there, even where a pattern denies them: a link cannot be covered.
+    if (this.#rules.decide('/').access !== 'none') return []
     const links = new Set(this.#rules.rules.filter(({ access }) => access !== 'deny').flatMap((rule) => rule.links))
-    const unseen = [...links].filter((link) => this.#rules.decide(link).access === 'none')
+    const unseen = [...links].filter((link) => this.#rules.decide(link).access === 'none' && !isFresh(link))
     return unseen.flatMap((link) => ['--symlink', this.#options.targetOf(link), link])
   }
 
@@ -198,6 +207,20 @@ class Planner {
   #hasSeen(path: string, steps: readonly Step[]): boolean {
     return steps.some((step) => isBelow(path, step.path) && (step.kind === 'read' || step.kind === 'write'))
   }
+}
+
+/**
+ * Shallow before deep. In a directory that is covered there is nothing to be kept from anybody, and no place to mount it
+ * on; and a directory there that was mounted on itself could be looked into again.
+ */
+function withoutUnreachable(steps: readonly Step[]): Step[] {
+  const kept = new Map<string, Step>()
+  for (const step of steps) {
+    const outer = between('/', step.path).findLast((directory) => kept.has(directory))
+    const isCovered = outer !== undefined && kept.get(outer)!.kind === 'deny'
+    if (!isCovered || step.kind === 'read' || step.kind === 'write') kept.set(step.path, step)
+  }
+  return [...kept.values()]
 }
 
 function emptyMask(masks: Masks, { as, denied }: Extract<Step, { kind: 'occupy' }>): string {

@@ -15,6 +15,7 @@ import { PROTECTED_NAMES } from '../policy/bind-policy.ts'
 import { nameOf } from '../policy/posix-path.ts'
 import { tryLock, whileLocked } from './file-lock.ts'
 import type { MountPoint } from './mount-plan.ts'
+import { inDirectory } from './no-symlinks.ts'
 
 interface Held {
   readonly point: MountPoint
@@ -35,11 +36,11 @@ export class MountPoints {
     this.#directory = join(stateDir, 'mount-points')
   }
 
-  /** Whether what is there was made by a server for this purpose. */
+  /** Whether what is there was made by a server for this purpose, and nobody has put anything into it since. */
   isSynthetic(path: string): boolean {
-    if (this.#held.has(path)) return true
-    if (!PROTECTED_NAMES.includes(nameOf(path)) || !isEmpty(path)) return false
-    return this.#ofOthers().has(path)
+    const isHeld = this.#held.has(path)
+    if (!isHeld && !PROTECTED_NAMES.includes(nameOf(path))) return false
+    return isEmpty(path) && (isHeld || this.#ofOthers().has(path))
   }
 
   /** They are there until what is returned is called; nothing is if there are none. Throws if one cannot be made. */
@@ -188,9 +189,11 @@ function isAbandoned(journal: string): boolean {
 
 function makePoint({ path, kind }: MountPoint): void {
   try {
-    // Somebody outside of the sandbox may want to use the name meanwhile.
-    if (kind === 'directory') mkdirSync(path, 0o755)
-    else closeSync(openSync(path, 'wx', 0o644))
+    inDirectory(path, (there) => {
+      // Somebody outside of the sandbox may want to use the name meanwhile.
+      if (kind === 'directory') mkdirSync(there, 0o755)
+      else closeSync(openSync(there, 'wx', 0o644))
+    })
   } catch (error) {
     // Somebody was faster. If it is not what we would have made, it is mounted over all the same.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
@@ -200,8 +203,10 @@ function makePoint({ path, kind }: MountPoint): void {
 /** Only what is still as empty as we made it. */
 function removePoint({ path, kind }: MountPoint): void {
   try {
-    if (kind === 'directory') rmdirSync(path)
-    else if (isEmpty(path)) unlinkSync(path)
+    inDirectory(path, (there) => {
+      if (kind === 'directory') rmdirSync(there)
+      else if (isEmpty(there)) unlinkSync(there)
+    })
   } catch {
     // It is not empty, not ours to remove any more, or gone already.
   }

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import type { SandboxInfo } from '@waldo/protocol'
 import { FileRules } from '../policy/file-rules.ts'
 import { PolicyError } from '../policy/policy-error.ts'
+import { ThisHost } from '../this-host.ts'
 import { landlockVersion } from './landlock.ts'
 import type { LinuxSandbox } from './linux-sandbox.ts'
-import { ThisHost } from './this-host.ts'
 
 const PATIENCE_MS = 5000
 const MAX_REASON = 300

@@ -9,18 +9,32 @@ const READ = 'file-read* file-test-existence file-map-executable process-exec*'
 const WRITE = 'file-write*'
 const LOOK = 'file-read-metadata file-test-existence'
 
+/** Paths for which it does not matter what the rules say. */
+export interface Exceptions {
+  /** What the executor keeps for itself. */
+  readonly hidden: readonly string[]
+  /** What the program that is to run consists of, if it is the executor's. */
+  readonly own: readonly string[]
+}
+
 /**
  * The rules in the language of Seatbelt, where the last clause that matches decides: outermost rules come first, so that
  * the one that names most of a path has the last word, and then the patterns.
  */
-export function fileClauses(files: FileRules | undefined, parameters: ProfileParameters): string[] {
+export function fileClauses(
+  files: FileRules | undefined,
+  { hidden, own }: Exceptions,
+  parameters: ProfileParameters,
+): string[] {
   if (!files) return [`(allow ${READ} ${WRITE} (regex #"^/"))`]
   const clauses = new FileClauses(files, parameters)
   return [
     ...files.rules.flatMap((rule) => clauses.ofRule(rule)),
     ...clauses.ofTheWayThere(),
     ...files.globs.flatMap((glob) => clauses.ofGlob(glob)),
-    ...clauses.ofWhatMustStay(),
+    ...own.flatMap((path) => clauses.ofOwn(path)),
+    ...hidden.map((path) => clauses.ofHidden(path)),
+    ...clauses.ofWhatMustStay(hidden),
   ]
 }
 
@@ -65,14 +79,28 @@ class FileClauses {
     return clauses
   }
 
+  /** Whoever loads a program asks what the directories above it are, too. */
+  ofOwn(path: string): string[] {
+    const above = between('/', path).map((each) => this.#literal(each))
+    return [
+      ...(above.length === 0 ? [] : [`(allow ${LOOK} ${above.join(' ')})`]),
+      `(allow ${READ} ${this.#literal(path)} ${this.#subpath(path)})`,
+    ]
+  }
+
+  ofHidden(path: string): string {
+    return `(deny ${READ} ${WRITE} ${this.#literal(path)} ${this.#subpath(path)})`
+  }
+
   /**
    * Rules are about paths: were a directory moved away that leads to one of them, another could be put in its place.
    * And a writable directory itself, replaced by a link, would be another one for the next command.
    */
-  ofWhatMustStay(): string[] {
+  ofWhatMustStay(hidden: readonly string[]): string[] {
     const isWritable = (path: string) => this.#files.decide(path).access === 'write'
     const { rules, globs } = this.#files
-    const carved = rules.filter(({ access }) => access !== 'write').flatMap(({ path }) => between('/', path))
+    const unwritable = [...rules.filter(({ access }) => access !== 'write').map(({ path }) => path), ...hidden]
+    const carved = unwritable.flatMap((path) => between('/', path))
     const holders = globs.flatMap(({ directory }) => [...between('/', directory), directory])
     const writable = rules.filter(({ access, path }) => access === 'write' && path !== '/').map(({ path }) => path)
     const pinned = [...new Set([...writable, ...[...carved, ...holders].filter(isWritable)])]

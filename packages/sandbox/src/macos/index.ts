@@ -1,3 +1,3 @@
-export { MACOS_PLATFORM_DIRECTORIES } from './base-profile.ts'
-export { seatbeltCommand } from './seatbelt-command.ts'
-export { type SeatbeltOptions, type SeatbeltProfile, seatbeltProfile } from './seatbelt-profile.ts'
+export type { PlatformPolicy, PlatformPrepared, PlatformSandbox } from '../platform-sandbox.ts'
+export { MacSandbox } from './mac-sandbox.ts'
+export { probeSeatbelt } from './probe-seatbelt.ts'

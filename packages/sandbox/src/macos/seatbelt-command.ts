@@ -1,7 +1,7 @@
 import type { SeatbeltProfile } from './seatbelt-profile.ts'
 
 /** Never looked up: whatever else is called so could be anybody's. */
-const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
+export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 
 /** The command that runs another one under a profile. */
 export function seatbeltCommand({ profile, parameters }: SeatbeltProfile, argv: readonly string[]): string[] {

@@ -1,7 +1,7 @@
 import type { Policy } from '../policy/bind-policy.ts'
 import { PolicyError } from '../policy/policy-error.ts'
 import { DEVICE_CLAUSES, NETWORK_CLAUSES, PREFERENCE_CLAUSES, PROCESS_CLAUSES } from './base-profile.ts'
-import { fileClauses } from './file-clauses.ts'
+import { type Exceptions, fileClauses } from './file-clauses.ts'
 import { ProfileParameters } from './profile-parameters.ts'
 
 export interface SeatbeltProfile {
@@ -10,7 +10,7 @@ export interface SeatbeltProfile {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-export interface SeatbeltOptions {
+export interface SeatbeltOptions extends Partial<Exceptions> {
   /** Is in the system's log beside everything that was denied: letters, digits, `.`, `_` and `-`. */
   readonly tag: string
   /** If given, the network is these ports of this machine, whatever else the policy says. */
@@ -21,17 +21,20 @@ export interface SeatbeltOptions {
 const MAX_SIZE = 256 * 1024
 
 /** The policy in the language of Seatbelt. Throws a `PolicyError` if that cannot say it. */
-export function seatbeltProfile(policy: Policy, { tag, proxyPorts }: SeatbeltOptions): SeatbeltProfile {
+export function seatbeltProfile(
+  policy: Policy,
+  { tag, proxyPorts, hidden = [], own = [] }: SeatbeltOptions,
+): SeatbeltProfile {
   if (!/^[\w.-]{1,64}$/.test(tag)) throw new PolicyError('unenforceable', `${JSON.stringify(tag)} is no tag for a log`)
   const parameters = new ProfileParameters()
   const profile = [
     '(version 1)',
     `(deny default (with message "${tag}"))`,
     ...PROCESS_CLAUSES,
-    ...fileClauses(policy.files, parameters),
+    ...fileClauses(policy.files, { hidden, own }, parameters),
     ...DEVICE_CLAUSES,
     ...(policy.files === undefined || policy.files.readsEverything ? PREFERENCE_CLAUSES : []),
-    ...networkClauses(policy, proxyPorts),
+    ...(proxyPorts?.map(proxyClause) ?? networkClauses(policy, hidden, parameters)),
     '',
   ].join('\n')
   const { values } = parameters
@@ -42,12 +45,16 @@ export function seatbeltProfile(policy: Policy, { tag, proxyPorts }: SeatbeltOpt
   return { profile, parameters: values }
 }
 
-function networkClauses({ network }: Policy, proxyPorts: readonly number[] | undefined): readonly string[] {
-  if (proxyPorts === undefined) return network === 'enabled' ? NETWORK_CLAUSES : []
-  return proxyPorts.map((port) => {
-    if (!Number.isInteger(port) || port < 1 || port > 65_535) {
-      throw new PolicyError('unenforceable', `${port} is not a port that a proxy can listen on`)
-    }
-    return `(allow network-outbound (remote ip "localhost:${port}"))`
-  })
+function networkClauses({ network }: Policy, hidden: readonly string[], parameters: ProfileParameters): string[] {
+  if (network === 'restricted') return []
+  // To connect to a socket is no matter of files to Seatbelt, though it is found by its path.
+  const sockets = hidden.map((path) => `(remote unix-socket (subpath ${parameters.reference(path)}))`)
+  return [...NETWORK_CLAUSES, ...sockets.map((socket) => `(deny network-outbound ${socket})`)]
+}
+
+function proxyClause(port: number): string {
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) {
+    throw new PolicyError('unenforceable', `${port} is not a port that a proxy can listen on`)
+  }
+  return `(allow network-outbound (remote ip "localhost:${port}"))`
 }

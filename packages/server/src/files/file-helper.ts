@@ -25,6 +25,8 @@ export interface HelperLaunch {
   readonly descriptors?: readonly number[]
   /** Once it has been started, or could not be. */
   readonly started?: () => void
+  /** It runs. `kill` is to be called if it must not. */
+  readonly begin?: (kill: () => void) => void
   /** Once it has ended. */
   readonly ended?: () => void
 }
@@ -84,7 +86,7 @@ export class FileHelper {
 
   constructor({ launch, guard, rules, patienceMs }: HelperOptions) {
     this.#patienceMs = patienceMs
-    const { argv, env = process.env, descriptors = [], started, ended } = launch()
+    const { argv, env = process.env, descriptors = [], started, begin, ended } = launch()
     try {
       this.#child = Bun.spawn([...argv], {
         stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
@@ -100,6 +102,7 @@ export class FileHelper {
     }
     const guarded = guard(this.#child.pid)
     this.#guard = guarded
+    begin?.(() => this.kill())
     void this.#child.exited.then(() => {
       guarded.release()
       ended?.()

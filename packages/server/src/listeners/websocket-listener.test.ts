@@ -347,7 +347,7 @@ describe('the end', () => {
     const script = `
       import { listenForWebSockets } from '${join(import.meta.dir, 'websocket-listener.ts')}'
       const listener = listenForWebSockets({
-        at: { host: '127.0.0.1', port: 0 }, tls: undefined, authenticate: undefined,
+        at: { host: '127.0.0.1', port: 0 }, tls: undefined, authenticate: undefined, isFromSandbox: () => false,
         connect: (wire) => ({
           received(text) { if (text === 'bad') throw new Error('a defect'); wire.send(text) },
           ponged() {}, drained() {}, closed() {},

@@ -2,7 +2,8 @@ import { ExecError } from '@waldo/environment'
 import type { ConfinedCommand, ConfinedLaunch, Confinement, Ending } from '@waldo/local'
 import type { ProcessExit, ProcessLimits } from '@waldo/protocol'
 import { findDenials, type Policy } from '@waldo/sandbox'
-import type { PreparedLimits, PreparedSandbox, Wrapping } from '@waldo/sandbox/linux'
+import type { PreparedLimits, Wrapping } from '@waldo/sandbox/linux'
+import type { PlatformPrepared } from '@waldo/sandbox/macos'
 import type { ProxyRules } from '@waldo/sandbox/proxy'
 import type { ClientCalls } from '../client-calls.ts'
 import type { ExecutorSandbox, ProcessProfile } from './executor-sandbox.ts'
@@ -22,9 +23,11 @@ export interface ConfineOptions {
 
 interface Parts {
   readonly policy: Policy | undefined
-  readonly prepared: PreparedSandbox | undefined
+  readonly prepared: PlatformPrepared | undefined
   readonly network: ManagedNetwork | undefined
   readonly limits: PreparedLimits | undefined
+  /** Variables that say what it is in. */
+  readonly markers: Readonly<Record<string, string>>
   /** The sandbox could not be made after all. */
   readonly onFailure: () => void
 }
@@ -38,11 +41,18 @@ export function confineProcess(
   const policy = profile?.policy
   const network = isManaged ? 'proxy' : (policy?.network ?? 'enabled')
   const prepared = profile && sandbox.prepare(profile, network)
-  const finish = (ready: PreparedSandbox | undefined, managed: ManagedNetwork | undefined) => {
+  const finish = (ready: PlatformPrepared | undefined, managed: ManagedNetwork | undefined) => {
     const limits = options.limits && sandbox.prepareLimits(options.limits, { sandboxed: policy !== undefined })
-    return ready || managed || limits
-      ? new ConfinedProcess({ policy, prepared: ready, network: managed, limits, onFailure: () => sandbox.doubt() })
-      : undefined
+    if (!ready && !managed && !limits) return undefined
+    const onFailure = () => sandbox.doubt()
+    return new ConfinedProcess({
+      policy,
+      prepared: ready,
+      network: managed,
+      limits,
+      markers: sandbox.markers,
+      onFailure,
+    })
   }
   if (!proxy && !(prepared instanceof Promise)) return finish(prepared, undefined)
   return confineLater(sandbox, options, prepared, finish)
@@ -51,8 +61,8 @@ export function confineProcess(
 async function confineLater(
   sandbox: ExecutorSandbox,
   options: ConfineOptions,
-  prepared: PreparedSandbox | undefined | Promise<PreparedSandbox>,
-  finish: (ready: PreparedSandbox | undefined, managed: ManagedNetwork | undefined) => Confinement | undefined,
+  prepared: PlatformPrepared | undefined | Promise<PlatformPrepared>,
+  finish: (ready: PlatformPrepared | undefined, managed: ManagedNetwork | undefined) => Confinement | undefined,
 ): Promise<Confinement> {
   const { proxy, ...rest } = options
   const ready = await prepared
@@ -143,10 +153,10 @@ class ConfinedProcess implements Confinement {
 
   /** So that programs, and those who wonder about them, can know. */
   #markers(): Record<string, string> {
-    const { prepared, policy, network } = this.#parts
+    const { prepared, policy, network, markers } = this.#parts
     if (!prepared) return {}
     const isCutOff = policy?.network === 'restricted' && !network
-    return { WALDO_SANDBOX: 'bubblewrap', ...(isCutOff && { CODEX_SANDBOX_NETWORK_DISABLED: '1' }) }
+    return { ...markers, ...(isCutOff && { CODEX_SANDBOX_NETWORK_DISABLED: '1' }) }
   }
 }
 

@@ -7,26 +7,21 @@ import {
   type SandboxIntent,
 } from '@waldo/protocol'
 import { bindPolicy, type Policy, PolicyError } from '@waldo/sandbox'
-import type * as Linux from '@waldo/sandbox/linux'
+import type { PreparedLimits, SandboxNetwork, ThisHost } from '@waldo/sandbox/linux'
+import type { PlatformPrepared } from '@waldo/sandbox/macos'
 import type * as ProxyModule from '@waldo/sandbox/proxy'
+import { LinuxMeans } from './linux-means.ts'
+import { MacMeans } from './mac-means.ts'
+import { NoMeans } from './no-means.ts'
 import { type BoundProfile, ProfileCache } from './profile-cache.ts'
+import type { HelperRequest, HelperSandbox, MeansOptions, SandboxMeans } from './sandbox-means.ts'
 
-type Prepared = Linux.PreparedSandbox
-export type ProcessProfile = BoundProfile<Map<Linux.SandboxNetwork, Prepared>>
+export type ProcessProfile = BoundProfile<Map<SandboxNetwork, PlatformPrepared>>
 type RequestedProxy = NonNullable<Params<'process/start'>['networkProxy']>
 
-export interface ExecutorSandboxOptions {
-  readonly stateDir: string
-  /** Files of the executor's own that nobody in a sandbox has to see. */
-  readonly hidden: readonly string[]
-  /** What starts this program as the one that makes networks. */
-  readonly namespaceMaker: readonly string[]
-}
-
-interface Loaded {
-  readonly module: typeof Linux
-  readonly sandbox: Linux.LinuxSandbox
-  readonly namespaces: Linux.NetworkNamespaces
+export interface ExecutorSandboxOptions extends MeansOptions {
+  /** Default: this one. */
+  readonly platform?: NodeJS.Platform
 }
 
 /** Ids of processes, as far as they appear in questions to a client. */
@@ -35,18 +30,19 @@ const MAX_ASKING_ID_BYTES = 256
 /** What this executor has to enforce what clients ask for. Loaded when somebody asks. */
 export class ExecutorSandbox {
   readonly #options: ExecutorSandboxOptions
-  #loaded: Loaded | undefined
-  readonly #profiles = new ProfileCache<Map<Linux.SandboxNetwork, Prepared>>()
-  #means: Linux.LimitMeans | undefined
+  readonly #platform: NodeJS.Platform
+  readonly #profiles = new ProfileCache<Map<SandboxNetwork, PlatformPrepared>>()
+  #means: SandboxMeans | undefined
   #info: SandboxInfo | undefined
 
   constructor(options: ExecutorSandboxOptions) {
     this.#options = options
+    this.#platform = options.platform ?? process.platform
   }
 
   /** What can be enforced here. Found out when it is first asked for, which takes some milliseconds. */
   get info(): SandboxInfo {
-    this.#info ??= this.#findOut()
+    this.#info ??= this.#load().probe()
     return this.#info
   }
 
@@ -55,16 +51,16 @@ export class ExecutorSandbox {
     this.#info = undefined
   }
 
-  /** Throws a `PolicyError` if there can be no sandbox. */
-  get linux(): Linux.LinuxSandbox {
-    const { available, reason, remedy } = this.info
-    if (!available) {
-      throw new PolicyError('unavailable', `sandbox intent cannot be enforced on this executor: ${reason}. ${remedy}`)
-    }
-    return this.#load().sandbox
+  /** What it is called on the wire. */
+  get sandboxType(): SandboxMeans['sandboxType'] {
+    return this.#load().sandboxType
   }
 
-  get namespaces(): Linux.NetworkNamespaces {
+  get markers(): SandboxMeans['markers'] {
+    return this.#load().markers
+  }
+
+  get namespaces(): SandboxMeans['namespaces'] {
     return this.#load().namespaces
   }
 
@@ -76,25 +72,34 @@ export class ExecutorSandbox {
   profile(intent: SandboxIntent, cwd: string | undefined): ProcessProfile {
     const key = JSON.stringify([cwd, intent])
     return this.#profiles.get(key, () => {
-      const facts = this.#load().sandbox.lookAround()
+      const facts = this.#load().lookAround()
       return { policy: this.bind(intent, facts, cwd), facts, made: new Map() }
     })
   }
 
   /** Ready for commands. At once, unless there is a tree to look through. */
-  prepare({ policy, facts, made }: ProcessProfile, network: Linux.SandboxNetwork): Prepared | Promise<Prepared> {
+  prepare(
+    { policy, facts, made }: ProcessProfile,
+    network: SandboxNetwork,
+  ): PlatformPrepared | Promise<PlatformPrepared> {
     const known = made.get(network)
     if (known) return known
-    const prepared = this.linux.prepare({ policy, facts, network })
+    const prepared = this.#requireMeans().prepare({ policy, facts, network })
     // What patterns match may be something else the next time.
     if (!(prepared instanceof Promise)) made.set(network, prepared)
     return prepared
   }
 
+  /** For a program of ours. Throws a `PolicyError` if the rules cannot be enforced. */
+  prepareHelper(options: HelperRequest): HelperSandbox {
+    return this.#requireMeans().prepareHelper(options)
+  }
+
   /** In terms of this machine. Throws a `PolicyError`. */
-  bind(intent: SandboxIntent, facts: Linux.ThisHost, cwd: string | undefined): Policy {
+  bind(intent: SandboxIntent, facts: ThisHost, cwd: string | undefined): Policy {
     const policy = bindPolicy(intent, facts, { cwd })
-    if (intent.useLegacyLandlock && policy.files) {
+    // On a Mac there is nothing that it could stand for.
+    if (intent.useLegacyLandlock && policy.files && this.#platform !== 'darwin') {
       throw new PolicyError(
         'unenforceable',
         'useLegacyLandlock: this executor confines by mounts, not by Landlock alone',
@@ -104,8 +109,8 @@ export class ExecutorSandbox {
   }
 
   /** The machine as it is, for those who work on files. */
-  lookAround(): Linux.ThisHost {
-    return new (this.#load().module.ThisHost)()
+  lookAround(): ThisHost {
+    return this.#load().lookAtFiles()
   }
 
   /** Throws a `ProtocolError` for what makes no sense. */
@@ -120,45 +125,36 @@ export class ExecutorSandbox {
   }
 
   /** Throws a `PolicyError` for what cannot be enforced here. */
-  prepareLimits(limits: ProcessLimits, options: { sandboxed: boolean }): Linux.PreparedLimits {
-    const { module } = this.#load()
-    try {
-      return module.prepareLimits(limits, this.#limitMeans(), options)
-    } catch (error) {
-      throw error instanceof module.LimitError
-        ? new PolicyError('unenforceable', error.message, { cause: error })
-        : error
-    }
+  prepareLimits(limits: ProcessLimits, options: { sandboxed: boolean }): PreparedLimits {
+    return this.#load().prepareLimits(limits, options)
   }
 
   close(): void {
-    this.#loaded?.sandbox.close()
-    this.#loaded?.namespaces.close()
+    this.#means?.close()
   }
 
-  #findOut(): SandboxInfo {
-    if (process.platform !== 'linux') {
-      const reason = `no sandbox has been built for ${process.platform}`
-      return { available: false, reason, remedy: 'run the executor on Linux' }
+  /** Throws a `PolicyError` if there can be no sandbox. */
+  #requireMeans(): SandboxMeans {
+    const { available, reason, remedy } = this.info
+    if (!available) {
+      throw new PolicyError('unavailable', `sandbox intent cannot be enforced on this executor: ${reason}. ${remedy}`)
     }
-    const { module, sandbox } = this.#load()
-    const means = Object.entries(this.#limitMeans().of).flatMap(([kind, { by }]) => (by === 'none' ? [] : [[kind, by]]))
-    return { ...module.probeSandbox(sandbox), limits: Object.fromEntries(means) }
+    return this.#load()
   }
 
-  #limitMeans(): Linux.LimitMeans {
-    this.#means ??= this.#load().module.probeLimits()
+  #load(): SandboxMeans {
+    this.#means ??= meansOf(this.#platform, this.#options)
     return this.#means
   }
+}
 
-  #load(): Loaded {
-    if (!this.#loaded) {
-      const module = require('@waldo/sandbox/linux') as typeof Linux
-      const { stateDir, hidden, namespaceMaker } = this.#options
-      const sandbox = new module.LinuxSandbox({ stateDir, hidden: () => hidden })
-      this.#loaded = { module, sandbox, namespaces: new module.NetworkNamespaces({ command: namespaceMaker }) }
-      sandbox.sweep()
-    }
-    return this.#loaded
+function meansOf(platform: NodeJS.Platform, options: MeansOptions): SandboxMeans {
+  switch (platform) {
+    case 'linux':
+      return new LinuxMeans(options)
+    case 'darwin':
+      return new MacMeans(options)
+    default:
+      return new NoMeans(platform)
   }
 }

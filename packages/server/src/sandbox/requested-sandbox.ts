@@ -10,7 +10,7 @@ export type StartParams = Params<'process/start'>
 
 /** What one process is to be kept to. */
 export interface RequestedSandbox {
-  readonly sandboxType: 'none' | 'linuxSeccomp'
+  readonly sandboxType: ExecutorSandbox['sandboxType']
   /** Undefined if there is nothing to keep it from. */
   prepare(): Confinement | undefined | Promise<Confinement | undefined>
 }
@@ -32,7 +32,7 @@ export function requestedSandbox(
   if (enforceManagedNetwork) requireProxy(policy, proxy?.enabled ?? false)
   const needed = policy && (policy.files !== undefined || policy.network === 'restricted' || enforceManagedNetwork)
   return {
-    sandboxType: needed ? 'linuxSeccomp' : 'none',
+    sandboxType: needed ? sandbox.sandboxType : 'none',
     prepare: () =>
       attempt(() =>
         confineProcess(sandbox, {

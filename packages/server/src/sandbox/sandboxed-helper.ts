@@ -1,17 +1,17 @@
 import { closeSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { SandboxIntent } from '@waldo/protocol'
+import { ErrorCode, type SandboxIntent } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
 import type { ThisHost } from '@waldo/sandbox/linux'
 import type { HelperLaunch } from '../files/file-helper.ts'
-import { WRITABLE_PATHS } from '../files/writable-paths.ts'
 import type { ExecutorSandbox } from './executor-sandbox.ts'
+import { policyRefusal } from './policy-refusal.ts'
+import type { OwnFiles } from './sandbox-means.ts'
 
-/** In /dev, which is made anew for each sandbox: there is nothing that it could be in the way of. */
-const PROGRAM = '/dev/.waldo/program'
-const SOURCES = '/dev/.waldo/sources'
 /** Of the sources, seen from their root. */
 const MAIN = 'packages/cli/src/main.ts'
+/** It takes nothing from where it happens to be. */
+const BUN_OPTIONS = ['--no-env-file', '--config=/dev/null']
 const ENVIRONMENT = { PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 export interface PreparedHelper {
@@ -23,35 +23,34 @@ export interface PreparedHelper {
 /** Starts this program again in a sandbox, to work on files there. */
 export class SandboxedHelper {
   readonly #sandbox: ExecutorSandbox
-  readonly #argv: readonly [string, ...string[]]
-  readonly #mounts: readonly string[]
+  readonly #own: OwnFiles
+  readonly #args: readonly string[]
 
   /** `command` is what starts a helper outside of one. */
   constructor(sandbox: ExecutorSandbox, command: readonly string[]) {
     this.#sandbox = sandbox
-    const { program, sources, args } = resolveProgram(command)
-    this.#argv = [PROGRAM, ...args]
-    this.#mounts = ['--ro-bind', program, PROGRAM, ...(sources === undefined ? [] : ['--ro-bind', sources, SOURCES])]
+    const { args, ...own } = resolveProgram(command)
+    this.#own = own
+    this.#args = args
   }
 
   /** Throws a `PolicyError` if the rules cannot be enforced. */
   prepare(intent: SandboxIntent, rules: FileRules, facts: ThisHost): PreparedHelper {
     const files = rules.readsEverything ? rules : this.#withPlatform(intent, facts)
-    const prepared = this.#sandbox.linux.prepareHelper({ files, facts, mounts: this.#mounts })
-    // Mounts let nothing else through. But if they ever do, the kernel has another rule that does not go by them.
-    const writable = rules.rules.flatMap(({ access, exists, path }) => (access === 'write' && exists ? [path] : []))
-    const env = { ...ENVIRONMENT, [WRITABLE_PATHS]: JSON.stringify([...writable, '/dev/null']) }
+    const { prepared, own, env } = this.#sandbox.prepareHelper({ rules, files, facts, own: this.#own })
+    const { program, sources } = own
+    const args = sources === undefined ? this.#args : [...BUN_OPTIONS, join(sources, MAIN), ...this.#args]
+    const command = { program, args, arg0: undefined, cwd: '/', env: { ...ENVIRONMENT, ...env } }
     return {
       key: `${rules.key} ${prepared.identity}`,
       launch: () => {
-        const [program, ...args] = this.#argv
-        const command = { program, args, arg0: undefined, cwd: '/', env }
-        const launch = prepared.launch(command, { terminal: false })
+        const launch = attempt(() => prepared.launch(command, { terminal: false }))
         return {
           argv: launch.argv,
           env: launch.env,
           descriptors: launch.descriptors,
           started: () => launch.closeDescriptors(),
+          begin: (kill) => void launch.begin(kill),
           ended: () => void launch.settle(),
         }
       },
@@ -69,24 +68,27 @@ export class SandboxedHelper {
   }
 }
 
+/** Others may be at work on the same directories. */
+function attempt<T>(launch: () => T): T {
+  try {
+    return launch()
+  } catch (error) {
+    throw policyRefusal(error, ErrorCode.invalidRequest)
+  }
+}
+
 /** The compiled program is one file. From its sources it is Bun, and a directory. */
-function resolveProgram(command: readonly string[]): { program: string; sources: string | undefined; args: string[] } {
+function resolveProgram(command: readonly string[]): OwnFiles & { readonly args: readonly string[] } {
   const [first, ...rest] = command
   const program = realpathSync(first!)
   if (isScript(program)) {
     // The script at the root of the sources, which starts Bun.
-    const root = dirname(program)
-    return fromSources(realpathSync(join(root, 'node_modules/.bin/bun')), root, rest)
+    const sources = dirname(program)
+    return { program: realpathSync(join(sources, 'node_modules/.bin/bun')), sources, args: rest }
   }
   const main = rest.findIndex((argument) => argument.endsWith(`/${MAIN}`))
   if (main < 0) return { program, sources: undefined, args: rest }
-  const root = rest[main]!.slice(0, -MAIN.length - 1)
-  return fromSources(program, root, rest.slice(main + 1))
-}
-
-function fromSources(program: string, root: string, args: readonly string[]) {
-  const main = join(SOURCES, MAIN)
-  return { program, sources: root, args: ['--no-env-file', '--config=/dev/null', main, ...args] }
+  return { program, sources: rest[main]!.slice(0, -MAIN.length - 1), args: rest.slice(main + 1) }
 }
 
 function isScript(program: string): boolean {
