@@ -27,6 +27,14 @@ function workspaceWrite(more: object[] = [], network = 'restricted') {
     windowsSandboxLevel: 'disabled',
   }
 }
+/** A proxy that lets through only what goes to one host, and nothing beside it. */
+function managedNetwork(host: string) {
+  const proxy = {
+    ...{ enabled: true, enableSocks5: true, enableSocks5Udp: false, allowUpstreamProxy: false },
+    ...{ dangerouslyAllowAllUnixSockets: false, mode: 'full', allowLocalBinding: true, domains: { [host]: 'allow' } },
+  }
+  return { enforceManagedNetwork: true, networkProxy: { proxy } }
+}
 const DISABLED = { permissions: { type: 'disabled' }, windowsSandboxLevel: 'disabled' }
 
 let count = 0
@@ -117,6 +125,11 @@ describe('sandboxed commands', () => {
     assert.match(inside.stdout, /inside a sandbox.*403$/)
     const outside = await run(client, `${upgrade}; true`, {})
     assert.match(outside.stdout, /101$/)
+    const proxied = await run(client, upgrade.replace('curl', 'curl --noproxy none -x $HTTP_PROXY'), {
+      sandbox: workspaceWrite(),
+      ...managedNetwork('127.0.0.1'),
+    })
+    assert.match(proxied.stdout, /inside a sandbox.*403$/)
   })
 
   test('that reach a limit say so', async () => {

@@ -1,5 +1,5 @@
 import type { LocalProcess } from '@waldo/local'
-import { limits, type ProcessSummary, type ProcessWriteResult } from '@waldo/protocol'
+import { limits, type ProcessExit, type ProcessSummary, type ProcessWriteResult } from '@waldo/protocol'
 
 /** What a client asked for, as far as anybody wants to see it again. */
 export interface ProcessDescription {
@@ -54,9 +54,7 @@ export class HostedProcess {
       state: process.running ? 'running' : log.closedSeq === undefined ? 'exited' : 'closed',
       tty: description.tty,
       bytes: { output: log.outputBytes, dropped: log.droppedBytes, stdin: process.stdin?.writtenBytes ?? 0 },
-      exit: log.exit
-        ? { code: log.exit.code, signal: log.exit.signal, endedBy: log.exit.endedBy, atMs: log.exit.atMs }
-        : null,
+      exit: log.exit ? receiptOf(log.exit) : null,
     }
   }
 
@@ -69,4 +67,9 @@ export class HostedProcess {
     }
     return { status: 'accepted' }
   }
+}
+
+/** Without its place in the log. */
+function receiptOf({ seq: _seq, ...exit }: ProcessExit & { seq: number }): ProcessExit {
+  return exit
 }

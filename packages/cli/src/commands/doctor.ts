@@ -70,7 +70,7 @@ async function examine(json: boolean, signal: AbortSignal): Promise<number> {
       tell('')
     }
   } else {
-    const reason = `no sandbox has been built for ${process.platform}`
+    const reason = `what the sandbox of ${process.platform} can do cannot be tried out yet`
     report = { ...known, sandbox: { available: false, reason, remedy: 'run the executor on Linux' } }
     tell(`${describeReport(report)}\n`)
   }

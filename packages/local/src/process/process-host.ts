@@ -73,10 +73,10 @@ export class ProcessHost {
     return { kill: () => tree.killTree(pid), release: () => tree.remove(pid) }
   }
 
-  /** Whether somebody in a sandbox is at the other end of a connection to us. */
+  /** Whether somebody in a sandbox is at the other end of a connection to us: also through a proxy, which is ours. */
   isFromSandbox(peerPort: number, ownPort: number): boolean {
     const confined = this.#machinery?.tree.confined() ?? []
-    return confined.length > 0 && ownsConnection(confined, peerPort, ownPort)
+    return confined.length > 0 && ownsConnection([process.pid, ...confined], peerPort, ownPort)
   }
 
   /** Kills what the owner's processes left running when they ended. */

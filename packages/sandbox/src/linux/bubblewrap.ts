@@ -15,6 +15,11 @@ export function findBubblewrap(places: readonly string[] = PLACES): string | und
   return places.find(isTrusted)
 }
 
+/** What enters namespaces that others have made; the same goes for it. */
+export function findNsenter(): string | undefined {
+  return PLACES.map((place) => place.replace(/bwrap$/, 'nsenter')).find(isTrusted)
+}
+
 function isTrusted(path: string): boolean {
   try {
     const program = realpathSync(path)
@@ -39,6 +44,12 @@ export interface Isolation {
   readonly extras?: readonly string[]
 }
 
+/** All files are as they are, but for the machine's settings: with those root could lift every other restriction. */
+const UNRESTRICTED = [
+  ...['--dev-bind', '/', '/', '--proc', '/proc'],
+  ...['--ro-bind', '/proc/sys', '/proc/sys', '--ro-bind-try', '/sys', '/sys'],
+]
+
 /** Everything but the command and what is handed over by descriptor, in the order in which it has to be done. */
 export function isolationArguments({ mounts, sharesNetwork, terminal, deniedFile, extras = [] }: Isolation): string[] {
   return [
@@ -49,7 +60,7 @@ export function isolationArguments({ mounts, sharesNetwork, terminal, deniedFile
     '--unshare-cgroup-try',
     ...(sharesNetwork ? [] : ['--unshare-net']),
     ...['--cap-drop', 'ALL'],
-    ...(mounts ? restricted(mounts, deniedFile, extras) : ['--dev-bind', '/', '/', '--proc', '/proc']),
+    ...(mounts ? restricted(mounts, deniedFile, extras) : UNRESTRICTED),
   ]
 }
 

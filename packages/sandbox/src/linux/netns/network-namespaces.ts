@@ -1,4 +1,5 @@
 import { closeSync } from 'node:fs'
+import { findBubblewrap, findNsenter } from '../bubblewrap.ts'
 import { MakerProcess, type NamespaceDescriptors } from './maker-process.ts'
 import { LISTENER_PORT } from './namespace-maker.ts'
 
@@ -33,7 +34,7 @@ export class NetworkNamespaces {
     }
     this.#count++
     try {
-      const nsenter = this.#options.nsenter ?? Bun.which('nsenter')
+      const nsenter = this.#options.nsenter ?? findNsenter()
       if (!nsenter) throw new Error('there is no `nsenter` on this machine; install util-linux')
       const descriptors = await this.#runningMaker().request()
       return new NetworkNamespace(nsenter, descriptors, () => this.#count--)
@@ -52,7 +53,7 @@ export class NetworkNamespaces {
 
   #runningMaker(): MakerProcess {
     if (this.#maker?.alive) return this.#maker
-    const bwrap = this.#options.bwrap ?? Bun.which('bwrap')
+    const bwrap = this.#options.bwrap ?? findBubblewrap()
     if (!bwrap) throw new Error('there is no `bwrap` on this machine; install bubblewrap')
     this.#maker = new MakerProcess({ bwrap, command: this.#options.command, env: this.#options.env ?? {} })
     return this.#maker
