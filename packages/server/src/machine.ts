@@ -47,11 +47,10 @@ export class Machine {
   }
 
   get sandbox(): ExecutorSandbox {
-    const { stateDir, listen, program, secretFiles } = this.#options
-    const sockets = listen.flatMap((address) => (address.kind === 'unix' ? [address.path] : []))
+    const { stateDir, program } = this.#options
     this.#sandbox ??= new ExecutorSandbox({
       stateDir,
-      hidden: [stateDir, ...sockets, ...secretFiles],
+      hidden: this.#hidden(),
       namespaceMaker: [...program, 'namespace-maker'],
     })
     return this.#sandbox
@@ -67,6 +66,13 @@ export class Machine {
 
   async removeFiles(): Promise<void> {
     await this.#processes?.spill.remove()
+  }
+
+  /** What is ours, and nobody's business who is in a sandbox. */
+  #hidden(): string[] {
+    const { stateDir, listen, secretFiles } = this.#options
+    const sockets = listen.flatMap((address) => (address.kind === 'unix' ? [address.path] : []))
+    return [stateDir, ...sockets, ...secretFiles]
   }
 
   #loadProcesses(): { host: ProcessHost; spill: SpillDirectory } {
@@ -105,6 +111,7 @@ export class Machine {
         mounts: new files.MountTable(),
         helpers: this.#helpers,
         sandboxed: this.#sandboxed,
+        hidden: this.#hidden(),
       },
       http: () => this.http,
     }

@@ -2,7 +2,8 @@ import type * as Files from '@waldo/local/files'
 import type * as Search from '@waldo/local/search'
 import type * as Watch from '@waldo/local/watch'
 import type { Params, Result, SandboxIntent } from '@waldo/protocol'
-import type { EncodedResult } from '../encoded-result.ts'
+import { EncodedResult } from '../encoded-result.ts'
+import { readDirectly } from './direct-read.ts'
 import type { FileHelper, HelperCall } from './file-helper.ts'
 import { type FileContext, type FileMethod, fileMethods, native } from './file-methods.ts'
 import type { HelperPool } from './helper-pool.ts'
@@ -18,6 +19,8 @@ export interface FileServices {
   readonly mounts: Files.MountTable
   readonly helpers: HelperPool
   readonly sandboxed: SandboxedFiles
+  /** The executor's own, which nobody who is restricted has to see. */
+  readonly hidden: readonly string[]
 }
 
 export interface FileCall {
@@ -68,6 +71,10 @@ export class ConnectionFiles {
       return helper.call(this.#toHelper(call))
     }
     const sandboxed = this.#services.sandboxed.poolFor((params as { sandbox?: SandboxIntent }).sandbox)
+    if (sandboxed && method === 'fs/readFile') {
+      const small = this.#readDirectly(params as Params<'fs/readFile'>)
+      if (small) return small
+    }
     const pool = sandboxed ?? this.#services.helpers
     if (method === 'fs/glob' || method === 'fs/grep') return pool.search(this.#toHelper(call), this.#context.signal)
     const slow = this.#slowMount(params, DESCENDING.has(method))
@@ -91,6 +98,16 @@ export class ConnectionFiles {
   #here({ method, params }: FileCall): Answer {
     const handler = fileMethods[method] as (params: Params<FileMethod>, context: FileContext) => Answer
     return handler(params, this.#context)
+  }
+
+  /** Undefined if it takes a helper. */
+  #readDirectly({ path, followSymlinks, sandbox }: Params<'fs/readFile'>): EncodedResult | undefined {
+    const { files, sandboxed, hidden, mounts } = this.#services
+    if (!sandboxed.rulesOf(sandbox)?.readsEverything) return undefined
+    const file = native(path)
+    if (mounts.slowMountOf(file) !== undefined) return undefined
+    const content = readDirectly(files, file, { followSymlinks, hidden })
+    return content && new EncodedResult('dataBase64', content)
   }
 
   #toHelper({ method, raw }: FileCall): HelperCall {
