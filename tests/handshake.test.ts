@@ -25,7 +25,9 @@ describe('the handshake and the envelope', () => {
     assert.equal(environmentInfo.cwd, 'file:///')
     assert.equal(environmentInfo.platformOs, 'linux')
     assert.match(environmentInfo.providerId, /^sha256:[0-9a-f]{64}$/)
-    assert.deepEqual(await client.call('environment/info'), environmentInfo)
+    const { sandbox, ...info } = await client.call('environment/info')
+    assert.deepEqual(info, environmentInfo)
+    assert.equal(sandbox.available, true)
     for (const flag of ['processResize', 'processCloseStdin', 'processList', 'processSignalNames', 'sessionEnd']) {
       assert.equal(environmentInfo.capabilities[flag], true, flag)
     }
@@ -123,10 +125,11 @@ describe('the handshake and the envelope', () => {
       [{ ...good, shellSnapshot: { scopeId: '', shell: { name: 'sh', path: '/bin/sh' } } }, /shell snapshot scope/],
       [
         { ...good, sandbox: { permissions: { type: 'managed' }, windowsSandboxLevel: 'disabled' } },
-        /cannot be enforced/,
+        /sandbox: permissions: missing field `file_system`/,
       ],
-      [{ ...good, enforceManagedNetwork: true }, /cannot be enforced/],
-      [{ ...good, networkProxy: {} }, /cannot start network proxies/],
+      [{ ...good, enforceManagedNetwork: true }, /needs a sandbox/],
+      [{ ...good, networkProxy: {} }, /missing field `proxy`/],
+      [{ ...good, limits: { wallMs: 0 } }, /limits: wallMs: expected a number above 0/],
     ]
     for (const [params, message] of cases) {
       const error = await client.failure('process/start', params)

@@ -5,7 +5,11 @@ import { describe, test } from 'node:test'
 import { TreeWatch } from './tree-watch.ts'
 import { watchMissing } from './watch-missing.ts'
 
-function descriptors(): number {
+/** What somebody else in this process watches files with. */
+const OTHERS = all()
+const descriptors = () => all() - OTHERS
+
+function all(): number {
   const targets = readdirSync('/proc/self/fd').map((fd) => {
     try {
       return readlinkSync(`/proc/self/fd/${fd}`)
