@@ -29,9 +29,9 @@ describe('the last output', () => {
 
   test('does not change with the memory that it came in', () => {
     const last = new LastOutput()
-    const memory = Buffer.from('as it was')
+    const memory = new TextEncoder().encode('as it was')
     last.push(memory)
-    memory.fill('x')
+    memory.fill(0)
     assert.equal(last.text(), 'as it was')
   })
 

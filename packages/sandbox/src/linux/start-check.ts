@@ -65,11 +65,15 @@ export class StartCheck {
 
   #judge(pid: number): boolean {
     const root = `/proc/${pid}/root`
-    const isMeant =
-      this.#mountsAreMeant(pid) &&
-      [...this.#meant].every(([path, identity]) => identityOf(`${root}${path}`) === identity)
-    if (isMeant) writeSync(this.#ours, '1')
-    return isMeant
+    try {
+      const isMeant =
+        this.#mountsAreMeant(pid) &&
+        [...this.#meant].every(([path, identity]) => identityOf(`${root}${path}`) === identity)
+      if (isMeant) writeSync(this.#ours, '1')
+      return isMeant
+    } catch {
+      return false // It has ended while we looked.
+    }
   }
 
   /** A link on the way leads a mount to another place: then it is missing here, and there something may be written to. */

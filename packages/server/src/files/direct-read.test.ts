@@ -35,6 +35,17 @@ describe('a file is read without a helper', () => {
     }
   })
 
+  test('not if it is spelled so that nobody would recognize it', () => {
+    for (const path of [
+      `${root}//state/log`,
+      `${root}/./state/log`,
+      `${root}/state/../state/log`,
+      '//proc/self/status',
+    ]) {
+      for (const followSymlinks of [true, false]) assert.equal(read(path, { followSymlinks }), undefined, path)
+    }
+  })
+
   test('not if there is something to be said about it', () => {
     for (const path of [root, at('missing'), at('file/below')]) assert.equal(read(path), undefined, path)
     assert.equal(read(at('link'), { followSymlinks: false }), undefined)

@@ -14,7 +14,9 @@ export function readDirectly(
   { followSymlinks, hidden }: { followSymlinks: boolean; hidden: readonly string[] },
 ): Buffer | undefined {
   try {
-    const real = followSymlinks ? files.realPath(path) : path
+    const real = files.realPath(path)
+    // There is a link on the way, or the path is spelled so that it would not be recognized.
+    if (!followSymlinks && files.displayPath(real) !== files.displayPath(path)) return undefined
     const hides = (directory: string) => isWithin(directory, files.displayPath(real))
     if (NEVER.some(hides) || hidden.some((own) => hides(files.displayPath(files.realPath(own))))) return undefined
     return files.readSmallFile(real, { followSymlinks: false })

@@ -3,7 +3,8 @@ import { ErrorCode, ProtocolError } from '@waldo/protocol'
 import { EncodedResult } from '../encoded-result.ts'
 import type { LargeAnswers } from '../large-answers.ts'
 import type { FileMethod } from './file-methods.ts'
-import { encodeFrame, FrameSplitter } from './helper-frames.ts'
+import { readAnswer } from './helper-answer.ts'
+import { encodeFrame, type Frame, FrameSplitter } from './helper-frames.ts'
 
 const MiB = 1024 * 1024
 const GOODBYE_MS = 5000
@@ -53,16 +54,9 @@ export interface HelperCall {
   readonly answers: Answers
 }
 
-type Answer = {
-  readonly id: number
-  /** Nothing has happened: the answer needs room for so many bytes. */
-  readonly needs?: number
-  readonly result?: object
-  /** The member of the result that holds the payload as base64. */
-  readonly bytes?: string
-  readonly error?: { readonly code: ErrorCode; readonly message: string }
-}
 interface Pending {
+  /** For how large an answer there is room. */
+  readonly room: number
   readonly resolve: (result: object | EncodedResult) => void
   readonly reject: (error: Error) => void
   readonly retry: (bytes: number) => void
@@ -159,7 +153,7 @@ export class FileHelper {
     const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => this.kill(), this.#patienceMs)
     const answer = new Promise<object | EncodedResult>((resolve, reject) => {
       const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
-      this.#pending.set(id, { resolve, reject, retry })
+      this.#pending.set(id, { room, resolve, reject, retry })
       this.#send(message, isPayload ? Buffer.from(text, 'latin1') : undefined)
     })
     return timer === undefined ? answer : answer.finally(() => clearTimeout(timer))
@@ -185,7 +179,7 @@ export class FileHelper {
     let cause: unknown
     try {
       for await (const bytes of this.#child.stdout) {
-        for (const { message, payload } of splitter.push(bytes)) this.#receive(message as Answer, payload)
+        for (const frame of splitter.push(bytes)) this.#receive(frame)
       }
     } catch (error) {
       cause = error // It does not speak our language; whoever waits for an answer is told.
@@ -208,13 +202,16 @@ export class FileHelper {
     }
   }
 
-  #receive({ id, needs, result, bytes, error }: Answer, payload: Uint8Array): void {
+  #receive(frame: Frame): void {
+    const { id, answer } = readAnswer(frame)
     const pending = this.#pending.get(id)
+    if (!pending) throw new Error('an answer to nobody')
+    if (answer.kind === 'needs' && answer.bytes <= pending.room) throw new Error('an answer that never comes')
     this.#pending.delete(id)
-    if (needs !== undefined) pending?.retry(needs)
-    else if (error) pending?.reject(new ProtocolError(error.code, error.message))
-    else if (bytes === undefined) pending?.resolve(result!)
-    else pending?.resolve(new EncodedResult(bytes, payload, result))
+    if (answer.kind === 'needs') pending.retry(answer.bytes)
+    else if (answer.kind === 'error') pending.reject(new ProtocolError(answer.code, answer.message))
+    else if (answer.member === undefined) pending.resolve(answer.result)
+    else pending.resolve(new EncodedResult(answer.member, frame.payload, answer.result))
   }
 
   #lost(cause?: unknown): ProtocolError {

@@ -13,6 +13,7 @@ import {
 import { fromPosixPath, type Params, type PathUri } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
 import { type FileContext, type FileMethod, native } from './file-methods.ts'
+import { plainPath } from './plain-path.ts'
 
 type AnyParams = Params<FileMethod> & {
   path?: PathUri
@@ -25,6 +26,16 @@ type Result = { entries?: Listed[]; matches?: Listed[]; files?: Listed[]; errors
 /** Makes a call that is safe to make. What is inside of a directory has to be checked as it comes. */
 type Act = (params: Params<FileMethod>, options?: Pick<FileContext, 'checks'>) => unknown
 type Listed = { path?: PathUri; fileName?: string }
+/** A name in a directory that stays the same, whatever is renamed meanwhile. */
+interface Held {
+  /** As it was asked for. */
+  readonly path: NativePath
+  /** What that leads to. */
+  readonly real: NativePath
+  /** The same, below a descriptor of its directory. */
+  readonly leaf: NativePath
+  readonly release: () => void
+}
 
 /** What is in a directory that is to be moved has to be looked at, if there are patterns. */
 const MAX_MOVED_NAMES = 100_000
@@ -52,7 +63,7 @@ export class GuardedFiles {
     const given = params as AnyParams
     const path = native(given.path!)
     // Who does not want to follow links is refused by the call itself if there is one.
-    const real = given.followSymlinks === false ? path : realPath(path)
+    const real = plainPath(given.followSymlinks === false ? path : realPath(path))
     if (WRITES.has(method) || (method === 'fs/open' && given.mode === 'replace')) this.#requireWrite(real)
     else this.#requireRead(real, method)
     switch (method) {
@@ -92,46 +103,37 @@ export class GuardedFiles {
   }
 
   async #onNames(method: FileMethod, params: AnyParams, act: Act): Promise<unknown> {
-    const held: ReturnType<typeof holdDirectory>[] = []
-    const names = new Map<string, NativePath>()
-    const reals = new Map<string, NativePath>()
-    const hold = (uri: PathUri, check: (real: NativePath) => void): PathUri => {
+    const held: Held[] = []
+    const hold = (uri: PathUri, check: (real: NativePath) => void): Held => {
       const path = native(uri)
       const { directory, name } = splitName(path)
-      const real = name.length === 0 ? realPath(path) : joinName(realPath(directory), name)
+      const real = plainPath(name.length === 0 ? realPath(path) : joinName(realPath(directory), name))
       check(real)
-      const { leaf, release } = holdDirectory(real)
-      held.push({ leaf, release })
-      names.set(displayPath(leaf), path)
-      reals.set(displayPath(leaf), real)
-      return fromPosixPath(leaf)
+      held.push({ ...holdDirectory(real), path, real })
+      return held.at(-1)!
+    }
+    const write = (real: NativePath) => this.#requireWrite(real)
+    const read = (real: NativePath) => this.#requireRead(real, method)
+    const inside = (path: NativePath) => replacePrefix(path, held)
+    const checks = {
+      copy: (source: NativePath, target: NativePath) => {
+        read(inside(source))
+        write(inside(target))
+      },
+      remove: (path: NativePath) => write(inside(path)),
     }
     try {
-      const write = (real: NativePath) => this.#requireWrite(real)
-      const move = (real: NativePath) => {
-        write(real)
-        this.#requireNothingDeniedIn(real)
+      let safe: object
+      if (params.path !== undefined) safe = { path: fromPosixPath(hold(params.path, write).leaf), followSymlinks: true }
+      else {
+        const source = hold(params.sourcePath!, method === 'fs/rename' ? write : read)
+        const target = hold(params.destinationPath!, write)
+        if (method === 'fs/rename') this.#requireMovable(source, target)
+        safe = { sourcePath: fromPosixPath(source.leaf), destinationPath: fromPosixPath(target.leaf) }
       }
-      const read = (real: NativePath) => this.#requireRead(real, method)
-      const safe =
-        params.path !== undefined
-          ? { ...params, path: hold(params.path, write), followSymlinks: true }
-          : {
-              ...params,
-              sourcePath: hold(params.sourcePath!, method === 'fs/rename' ? move : read),
-              destinationPath: hold(params.destinationPath!, write),
-            }
-      const inside = (path: NativePath) => replacePrefix(path, reals)
-      const checks = {
-        copy: (source: NativePath, target: NativePath) => {
-          read(inside(source))
-          write(inside(target))
-        },
-        remove: (path: NativePath) => write(inside(path)),
-      }
-      return await act(safe as Params<FileMethod>, { checks })
+      return await act({ ...params, ...safe } as Params<FileMethod>, { checks })
     } catch (error) {
-      throw withNames(error, names)
+      throw withNames(error, held)
     } finally {
       for (const { release } of held) release()
     }
@@ -152,17 +154,22 @@ export class GuardedFiles {
     throw systemError(access === 'none' && explicit ? 'EACCES' : 'EROFS', path)
   }
 
-  /** What a pattern denies here it may not deny elsewhere; what an entry denies is mounted, and cannot be moved. */
-  #requireNothingDeniedIn(path: NativePath): void {
-    if (this.#rules.globs.length === 0 || !lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return
-    const open = [path]
+  /** What a pattern denies here it may not deny there, and what is free here may be protected there. */
+  #requireMovable(source: Held, target: Held): void {
+    const { globs, rules } = this.#rules
+    const to = displayPath(target.real)
+    const isTold = globs.length > 0 || rules.some(({ path }) => path === to || path.startsWith(`${to}/`))
+    if (!isTold || !lstatSync(source.leaf, { throwIfNoEntry: false })?.isDirectory()) return
+    const open = [source.leaf]
     let names = 0
     for (let directory = open.pop(); directory !== undefined; directory = open.pop()) {
-      for (const entry of readdirSync(directory, { withFileTypes: true, encoding: 'buffer' })) {
-        const below = joinName(directory, nativePath(entry.name))
-        if (++names > MAX_MOVED_NAMES) throw tooMuchToMove(path)
-        if (this.#rules.decide(displayPath(below)).access === 'none') throw systemError('EACCES', below)
-        if (entry.isDirectory()) open.push(below)
+      for (const name of readdirSync(directory, { encoding: 'buffer' })) {
+        if (++names > MAX_MOVED_NAMES) throw tooMuchToMove(source.real)
+        const below = joinName(directory, nativePath(name))
+        const from = replacePrefix(below, [source])
+        if (this.#rules.decide(from).access === 'none') throw systemError('EACCES', from)
+        this.#requireWrite(`${to}${from.slice(displayPath(source.real).length)}`)
+        if (lstatSync(below, { throwIfNoEntry: false })?.isDirectory()) open.push(below)
       }
     }
   }
@@ -175,9 +182,12 @@ export class GuardedFiles {
   }
 }
 
-function replacePrefix(path: NativePath, prefixes: ReadonlyMap<string, NativePath>): string {
+function replacePrefix(path: NativePath, held: readonly Held[]): string {
   const at = displayPath(path)
-  for (const [from, to] of prefixes) if (at.startsWith(`${from}/`)) return `${displayPath(to)}${at.slice(from.length)}`
+  for (const { leaf, real } of held) {
+    const from = displayPath(leaf)
+    if (at.startsWith(`${from}/`)) return `${displayPath(real)}${at.slice(from.length)}`
+  }
   return at
 }
 
@@ -190,9 +200,9 @@ function tooMuchToMove(path: NativePath): ExecError {
 }
 
 /** Nobody knows our descriptors. */
-function withNames(error: unknown, names: ReadonlyMap<string, NativePath>): unknown {
+function withNames(error: unknown, held: readonly Held[]): unknown {
   if (!ExecError.is(error)) return error
   let { message } = error
-  for (const [leaf, path] of names) message = message.replaceAll(leaf, displayPath(path))
+  for (const { leaf, path } of held) message = message.replaceAll(displayPath(leaf), displayPath(path))
   return new ExecError(error.code, message, { cause: error })
 }

@@ -83,7 +83,8 @@ export class SandboxedFiles {
     this.#entries.set(key, entry)
     this.#endLater(key, entry)
     for (const [oldest, { pool }] of this.#entries) {
-      if (this.#entries.size <= MAX_PROFILES) break
+      // The last one is about to be used.
+      if (this.#entries.size <= MAX_PROFILES || oldest === key) break
       if (!pool.isBusy) this.#end(oldest)
     }
     return entry.pool

@@ -5,6 +5,7 @@ import { type FsChanged, fromPosixPath, type Params, type Result } from '@waldo/
 import { encodeNotification } from '@waldo/rpc'
 import type { FileRules } from '@waldo/sandbox'
 import { native } from './file-methods.ts'
+import { plainPath } from './plain-path.ts'
 import type { SandboxedFiles } from './sandboxed-files.ts'
 import type { SessionWatches } from './session-watches.ts'
 
@@ -122,10 +123,11 @@ export class Watches {
 
 /** Which paths below the one that is to be watched may be heard of. Throws if it is none of them itself. */
 function visibility(path: NativePath, rules: FileRules): (path: NativePath) => boolean {
-  const real = realPath(path)
-  const [given, root] = [displayPath(path), displayPath(real)]
-  const { access, explicit } = rules.decide(root)
+  const real = displayPath(plainPath(realPath(path)))
+  const { access, explicit } = rules.decide(real)
   if (access === 'none') throw systemError(explicit ? 'EACCES' : 'ENOENT', path)
+  // A slash at the end is none of a name.
+  const [given, root] = [displayPath(path), real].map((text) => text.replace(/\/+$/, '')) as [string, string]
   // They are reported below the path that was given, which may lead through links.
   return (changed) => rules.decide(`${root}${displayPath(changed).slice(given.length)}`).access !== 'none'
 }

@@ -1,1 +1,0 @@
-export { ThisHost } from '../this-host.ts'
