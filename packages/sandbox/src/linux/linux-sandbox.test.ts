@@ -141,9 +141,11 @@ class Expectation {
     return this.#meant.some((each) => isWithin(each, path))
   }
 
+  /** To something that has a rule of its own, or in it. */
   #isOnTheWay(path: string): boolean {
     const shown = this.#rules.filter(({ access }) => access !== 'deny')
-    return shown.some((rule) => [rule.path, ...rule.links].some((each) => isWithin(path, each)))
+    const isInside = (rule: string) => isWithin(rule, path) && this.#meant.some((each) => isBelow(each, rule))
+    return shown.some((rule) => isInside(rule.path) || [rule.path, ...rule.links].some((each) => isWithin(path, each)))
   }
 
   #firstMissing(path: string): string {
