@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { lstatSync, readFileSync, rmdirSync, rmSync, watch } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CallError } from '@waldo/testkit'
@@ -72,12 +72,14 @@ forEachAccount('a directory that is exchanged for a link out while commands are 
   })
 })
 
-/** Fails if there is anything in it. */
+/** Fails if there is any content in it. */
 function removeEmpty(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false })
   if (!stats) return
-  if (stats.isDirectory()) rmdirSync(path)
-  else {
+  if (stats.isDirectory()) {
+    for (const name of readdirSync(path)) removeEmpty(join(path, name))
+    rmdirSync(path)
+  } else {
     assert.equal(stats.size, 0)
     rmSync(path)
   }

@@ -9,8 +9,8 @@ export class LastOutput {
 
   push(data: Uint8Array): void {
     this.#isWhole &&= data.length <= KEPT_BYTES
-    // The memory behind it may be used again.
-    this.#chunks.push(data.slice(-KEPT_BYTES))
+    // A copy, which `slice` of a Buffer is not: the memory behind it may be used again.
+    this.#chunks.push(new Uint8Array(data.subarray(-KEPT_BYTES)))
     this.#bytes += Math.min(data.length, KEPT_BYTES)
     if (this.#bytes > 2 * KEPT_BYTES) this.#compact()
   }

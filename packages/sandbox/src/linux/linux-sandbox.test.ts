@@ -10,7 +10,7 @@ import { between, isBelow, isWithin, parentOf } from '../policy/posix-path.ts'
 import type { ThisHost } from '../this-host.ts'
 import { anyTree, type Outcome, TestTree, type Tree, type Tried } from './test-tree.ts'
 
-const RUNS = Number(process.env.RUNS ?? 25)
+const RUNS = 25
 const THERE = ['a', 'a/b', 'a/b/f', 'a/f', 'a/.git', 'a/.codex', 'c', 'c/d', 'c/d/f', 'c/f', 'e', 'e/f', 'l', 'l/f']
 const MISSING = ['a/no/deep', 'c/no', 'e/no/deep/er', 'a/.codex/x', 'c/.git', 'e/.agents/x', 'a/b/new', 'c/d/new']
 

@@ -59,7 +59,7 @@ describe('a sandbox on this machine', () => {
     assert.deepEqual(info, { available: true, mechanism: 'bubblewrap' })
     assert.match(version!, /^\d+\.\d+/)
     assert.ok(landlock >= 0)
-    await eventually(() => readdirSync('/proc/self/fd').length === before, 'nothing to be left open')
+    await eventually(() => readdirSync('/proc/self/fd').length <= before, 'nothing to be left open')
     sandbox.close()
   })
 
