@@ -1,10 +1,10 @@
 import type { ProcessHost, SpillDirectory } from '@waldo/local'
 import type { Services } from './connection-services.ts'
 import { HelperPool } from './files/helper-pool.ts'
-import { SandboxedFiles } from './files/sandboxed-files.ts'
+import type { SandboxedFiles } from './files/sandboxed-files.ts'
 import { isLoopback } from './listeners/listen-address.ts'
-import { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
-import { SandboxedHelper } from './sandbox/sandboxed-helper.ts'
+import type { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
+import type { SandboxedHelper } from './sandbox/sandboxed-helper.ts'
 import type { ServeOptions } from './serve.ts'
 
 type Http = ReturnType<Services['http']>
@@ -48,7 +48,10 @@ export class Machine {
 
   get sandbox(): ExecutorSandbox {
     const { stateDir, program } = this.#options
-    this.#sandbox ??= new ExecutorSandbox({
+    if (this.#sandbox) return this.#sandbox
+    const { ExecutorSandbox } =
+      require('./sandbox/executor-sandbox.ts') as typeof import('./sandbox/executor-sandbox.ts')
+    this.#sandbox = new ExecutorSandbox({
       stateDir,
       hidden: this.#hidden(),
       namespaceMaker: [...program, 'namespace-maker'],
@@ -95,9 +98,12 @@ export class Machine {
     const command = [...this.#options.program, 'file-helper']
     const guard = (pid: number) => this.processes.host.guard(pid)
     this.#helpers = new HelperPool({ launch: () => ({ argv: command }), guard })
+    const { SandboxedFiles } = require('./files/sandboxed-files.ts') as typeof import('./files/sandboxed-files.ts')
     this.#sandboxed = new SandboxedFiles({
       sandbox: () => this.sandbox,
       helper: () => {
+        const { SandboxedHelper } =
+          require('./sandbox/sandboxed-helper.ts') as typeof import('./sandbox/sandboxed-helper.ts')
         this.#sandboxedHelper ??= new SandboxedHelper(this.sandbox, command)
         return this.#sandboxedHelper
       },

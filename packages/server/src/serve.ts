@@ -130,8 +130,10 @@ export class Executor {
   /** What can wait until the first clients have been served. */
   #lookAround(): void {
     void this.#machine.processes.spill.sweep()
+    // It takes some milliseconds, in which whoever we are a part of would wait.
+    if (this.#options.inProcess) return
     const { available, reason, remedy } = this.#machine.sandbox.info
-    if (!available && !this.#options.inProcess) this.#options.warn(`no sandbox: ${reason}. ${remedy}`)
+    if (!available) this.#options.warn(`no sandbox: ${reason}. ${remedy}`)
   }
 
   async listen(address: Exclude<ListenAddress, { kind: 'stdio' }>): Promise<void> {

@@ -15,11 +15,14 @@ import { SessionWatches } from './files/session-watches.ts'
 import { HostedProcess } from './hosted-process.ts'
 import { type ReadContext, readOutput } from './read-output.ts'
 import type { ExecutorSandbox } from './sandbox/executor-sandbox.ts'
-import { type RequestedSandbox, requestedSandbox } from './sandbox/requested-sandbox.ts'
+import type { RequestedSandbox } from './sandbox/requested-sandbox.ts'
 
 const DEFAULT_TERMINAL: TerminalSize = { cols: 80, rows: 24 }
 /** Ended processes that one session remembers, so that a client which runs very many cannot fill our memory. */
 const MAX_RECEIPTS = 4096
+
+/** Of a process that may do what we may. */
+const PLAIN: RequestedSandbox = { sandboxType: 'none', prepare: () => undefined }
 
 /** Where a session's events go while somebody is there to take them. */
 export interface EventSink {
@@ -86,7 +89,7 @@ export class Session {
   start(params: Params<'process/start'>): Result<'process/start'> | Promise<Result<'process/start'>> {
     const { processId } = params
     refuseContradictions(params)
-    const requested = requestedSandbox(this.#machine, params, () => this.#client)
+    const requested = this.#requestedSandbox(params)
     if (params.argv.length === 0) throw new ProtocolError(ErrorCode.invalidParams, 'argv must not be empty')
     if (this.#ended) throw new ProtocolError(ErrorCode.invalidRequest, 'the session has ended')
     const previous = this.#processes.get(processId)
@@ -110,6 +113,14 @@ export class Session {
       .finally(() => this.#starting.delete(processId))
     this.#starting.set(processId, Object.assign(pending, { result }))
     return result
+  }
+
+  /** What sees to it is most of the program, and loaded with the first process that needs it. */
+  #requestedSandbox(params: Params<'process/start'>): RequestedSandbox {
+    if (!params.sandbox && !params.networkProxy && !params.limits && !params.enforceManagedNetwork) return PLAIN
+    const { requestedSandbox } =
+      require('./sandbox/requested-sandbox.ts') as typeof import('./sandbox/requested-sandbox.ts')
+    return requestedSandbox(this.#machine, params, () => this.#client)
   }
 
   #run(

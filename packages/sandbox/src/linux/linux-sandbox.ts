@@ -213,9 +213,7 @@ export class PreparedSandbox {
 
   /** Throws if there is no way to start it. */
   launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
-    const { facts, files, bubblewrap, seccomp, isolation, hold } = this.#prepared
-    const env = facts.resolve('/usr/bin/env')
-    const canRunEnv = env.exists && files?.decide(env.path).access !== 'none' && hasSignalOptions(env.path)
+    const { facts, bubblewrap, seccomp, isolation, hold } = this.#prepared
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
     const held = hold()
     try {
@@ -226,7 +224,7 @@ export class PreparedSandbox {
           wrapping,
           seccomp,
           isolation: isolation(terminal),
-          jobControl: terminal && canRunEnv ? { env: env.path } : undefined,
+          jobControl: terminal ? this.#jobControl() : undefined,
           ...held,
         },
       )
@@ -236,6 +234,14 @@ export class PreparedSandbox {
       held.ended()
       throw error
     }
+  }
+
+  /** Undefined if the program that it takes is not there, or not to be seen inside. */
+  #jobControl(): LaunchOptions['jobControl'] {
+    const { facts, files } = this.#prepared
+    const { path, exists } = facts.resolve('/usr/bin/env')
+    const isVisible = exists && files?.decide(path).access !== 'none'
+    return isVisible && hasSignalOptions(path) ? { env: path } : undefined
   }
 }
 

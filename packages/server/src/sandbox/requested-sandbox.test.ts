@@ -20,10 +20,10 @@ after(() => {
   rmSync(directory, { recursive: true })
 })
 
-function request(wanted: object, machine: { readonly sandbox: ExecutorSandbox } = { sandbox }) {
+function request(wanted: object) {
   const basics = { processId: 'p', argv: ['/bin/true'], cwd: fromPosixPath(directory), env: {}, tty: false }
   const params = methods['process/start'].params({ ...basics, ...wanted }) as Params<'process/start'>
-  return requestedSandbox(machine, params, () => undefined)
+  return requestedSandbox({ sandbox }, params, () => undefined)
 }
 
 const sandboxed = (permissions: object, rest: object = {}) => ({
@@ -55,16 +55,6 @@ const proxied = (proxy: object = {}, rest: object = {}) => ({
 })
 
 describe('a command', () => {
-  test('that asks for nothing gets nothing, and nothing is looked for', () => {
-    const machine = {
-      get sandbox(): ExecutorSandbox {
-        return assert.fail('it is not needed')
-      },
-    }
-    const { sandboxType, prepare } = request({}, machine)
-    assert.deepEqual([sandboxType, prepare()], ['none', undefined])
-  })
-
   const types: Record<string, [object, 'none' | 'linuxSeccomp']> = {
     'restricted files': [sandboxed(managed([READ_ALL], 'enabled')), 'linuxSeccomp'],
     'a restricted network': [sandboxed(unrestricted('restricted')), 'linuxSeccomp'],

@@ -15,8 +15,6 @@ export interface RequestedSandbox {
   prepare(): Confinement | undefined | Promise<Confinement | undefined>
 }
 
-const NONE: RequestedSandbox = { sandboxType: 'none', prepare: () => undefined }
-
 /** Reads what a client asks for. Throws a `ProtocolError` for what cannot be enforced: running without would be worse. */
 export function requestedSandbox(
   machine: { readonly sandbox: ExecutorSandbox },
@@ -24,7 +22,6 @@ export function requestedSandbox(
   client: () => ClientCalls | undefined,
 ): RequestedSandbox {
   const { sandbox: intent, networkProxy, limits, enforceManagedNetwork } = params
-  if (!intent && !networkProxy && !limits && !enforceManagedNetwork) return NONE
   const { sandbox } = machine
   const proxy = networkProxy && attempt(() => sandbox.proxyRules(networkProxy, params.processId))
   const profile = intent && attempt(() => sandbox.profile(intent, cwdOf(params)))
