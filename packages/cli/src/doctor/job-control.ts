@@ -4,9 +4,11 @@ import type { Finding } from './report.ts'
 import { type Launch, superviseLaunch } from './supervise-launch.ts'
 
 const CTRL_C = '\x03'
+/** What the script ends with. A sandbox that was interrupted itself does not live to tell, whatever happened inside. */
+const CAUGHT = 42
 /** Only a terminal that is one's own can be opened by this name: without, shells have no job control. */
 const SCRIPT = `
-  trap 'echo caught; exit' INT
+  trap 'exit ${CAUGHT}' INT
   : < /dev/tty && echo ready
   for second in 1 2 3 4; do sleep 1; done`
 const MAX_CHARACTERS = 1000
@@ -18,8 +20,8 @@ export async function tryJobControl(sandbox: LinuxSandbox, signal: AbortSignal):
     const prepared = await prepareProfile(sandbox, { network: 'restricted' })
     const env = { PATH: '/usr/bin:/bin' }
     const command = { program: '/bin/sh', args: ['-c', SCRIPT], arg0: undefined, cwd: '/', env }
-    const screen = await runOnTerminal(prepared.launch(command, { terminal: true }), signal)
-    if (screen.includes('caught')) return { works: true, ms: Math.round(performance.now() - start) }
+    const { screen, code } = await runOnTerminal(prepared.launch(command, { terminal: true }), signal)
+    if (code === CAUGHT) return { works: true, ms: Math.round(performance.now() - start) }
     const complaint = screen.replace(/ready|\^C/g, '').trim()
     return {
       works: false,
@@ -32,8 +34,8 @@ export async function tryJobControl(sandbox: LinuxSandbox, signal: AbortSignal):
   }
 }
 
-/** What the terminal shows in the end. */
-async function runOnTerminal(launch: Launch, signal: AbortSignal): Promise<string> {
+/** What the terminal shows in the end, and how it ended. */
+async function runOnTerminal(launch: Launch, signal: AbortSignal): Promise<{ screen: string; code: number | null }> {
   const decoder = new TextDecoder()
   const drained = Promise.withResolvers<void>()
   let screen = ''
@@ -56,7 +58,8 @@ async function runOnTerminal(launch: Launch, signal: AbortSignal): Promise<strin
       // The last output may come after the end.
       await drained.promise
       child.terminal?.close()
-      return screen
+      await child.exited
+      return { screen, code: child.exitCode }
     },
   })
 }
