@@ -1,0 +1,1 @@
+export { grammarFiles } from './bash-grammar.ts'

@@ -1,0 +1,206 @@
+import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
+import { mayAskForSandbox } from '../approvals/approval-policy.ts'
+import type { Approvals } from '../approvals/approvals.ts'
+import type { DecisionKind } from '../approvals/review-decision.ts'
+import type { EventHub } from '../events/event-hub.ts'
+import type { CommandPolicy } from '../policy/command-policy.ts'
+import type { Amendment, Requirement, Why } from './requirement.ts'
+import { bypassChoice, confinedChoice, outlook, type SandboxChoice, type SandboxSituation } from './sandbox-choice.ts'
+import type { AttemptResult, Denial, ToolRuntime } from './tool-runtime.ts'
+import { TurnAborted } from './turn-aborted.ts'
+
+export interface OrchestratorServices {
+  readonly approvals: Approvals
+  /** Where rules are saved that an answer asks for. */
+  readonly policy: CommandPolicy
+  readonly events: EventHub
+  readonly now: () => number
+}
+
+export interface OrchestratedCall<T> {
+  readonly runtime: ToolRuntime<T>
+  readonly approvalPolicy: ApprovalPolicy
+  readonly sandbox: SandboxSituation
+  readonly signal: AbortSignal
+}
+
+/** Undefined if the denial stands as it is. */
+export type Retry<T> = (denial: Denial, signal: AbortSignal) => Promise<Outcome<T> | undefined>
+
+export type Outcome<T> =
+  | {
+      readonly kind: 'ran'
+      readonly value: T
+      readonly choice: SandboxChoice
+      /** What the sandbox refused, if that is how it ended. */
+      readonly denial?: Denial
+      /**
+       * For a denial that shows only after the value was handed out, of a process that went on running. Absent if it was
+       * the second attempt.
+       */
+      readonly retry?: Retry<T>
+    }
+  /** Somebody, or a rule, said no. The model is told, and goes on. */
+  | { readonly kind: 'rejected'; readonly reason: string }
+
+/**
+ * What every tool call goes through: requirement → approval → sandbox → attempt → outcome → perhaps one retry. Throws
+ * `TurnAborted` when somebody stops the turn, and what the runtime throws when there is nothing to judge.
+ */
+export async function orchestrate<T>(call: OrchestratedCall<T>, services: OrchestratorServices): Promise<Outcome<T>> {
+  const { runtime, sandbox, signal } = call
+  const requirement = await runtime.requirement()
+  signal.throwIfAborted()
+  if (requirement.kind === 'forbidden') {
+    decided(call, services, { kind: 'denied', rejection: requirement.reason })
+    return { kind: 'rejected', reason: requirement.reason }
+  }
+
+  const wantsOut = sandbox.call.requested === 'require_escalated'
+  const bypasses = wantsOut || (requirement.kind === 'skip' && requirement.bypassSandbox)
+  const choice = bypasses ? bypassChoice(sandbox) : confinedChoice(sandbox)
+  const approved = requirement.kind === 'ask'
+  if (requirement.kind === 'ask') {
+    const no = await ask(call, services, { requirement, choice, reason: requirement.reason })
+    if (no !== undefined) return { kind: 'rejected', reason: no }
+  } else decided(call, services, { kind: 'approved' })
+
+  const start = services.now()
+  const isBypass = choice.intent.startsWith('bypass')
+  const first = await runtime.run({ number: 1, sandbox: choice.request, isBypass, signal })
+  const initialMs = () => services.now() - start
+  const attempt = { first, choice, requirement, approved, initialMs }
+  const retry: Retry<T> = (denial, signal) => retryOutside({ ...call, signal }, services, { ...attempt, denial })
+  const ran = { kind: 'ran' as const, value: first.value, choice }
+  if (!first.denial) return { ...ran, retry }
+  return (await retry(first.denial, signal)) ?? { ...ran, denial: first.denial }
+}
+
+interface FirstAttempt<T> {
+  readonly first: AttemptResult<T>
+  readonly denial: Denial
+  readonly choice: SandboxChoice
+  readonly requirement: Exclude<Requirement, { kind: 'forbidden' }>
+  /** Somebody said yes to it, knowing nothing of sandboxes: that covers another attempt. */
+  readonly approved: boolean
+  readonly initialMs: () => number
+}
+
+/** Undefined if the denial stands as it is. */
+async function retryOutside<T>(
+  call: OrchestratedCall<T>,
+  services: OrchestratorServices,
+  { first, denial, choice, requirement, approved, initialMs }: FirstAttempt<T>,
+): Promise<Outcome<T> | undefined> {
+  const { runtime, approvalPolicy, sandbox, signal } = call
+  const tell = (outcome: 'denied' | 'escalated' | 'failed', escalatedMs?: number) => {
+    const { tool, callId, turnId } = runtime.identity
+    const took = escalatedMs === undefined ? {} : { escalatedMs }
+    services.events.emit({ type: 'sandbox_outcome', tool, callId, turnId, outcome, initialMs: initialMs(), ...took })
+  }
+  const outside = bypassChoice(sandbox)
+  const mayRetry =
+    choice.intent === 'confined' &&
+    // Somebody decided about that host already. Outside, nobody would be asked.
+    denial.network === undefined &&
+    // Only what an executor says counts. What "might be" a denial is for people to read.
+    denial.denials.some(({ confidence }) => confidence !== 'possible') &&
+    runtime.offersRetry(approvalPolicy) &&
+    // Where something must not be read there is no outside, and the rest of the profile was what denied it.
+    outside.intent === 'bypass'
+  if (!mayRetry) {
+    tell('denied')
+    return undefined
+  }
+  if (!approved) {
+    const reason = 'command failed; retry without sandbox?'
+    const no = await ask(call, services, { requirement, choice: outside, reason, isRetry: true })
+    if (no !== undefined) {
+      tell('denied')
+      return { kind: 'rejected', reason: no }
+    }
+  }
+  await runtime.discard(first.value)
+  const start = services.now()
+  const second = await runtime.run({ number: 2, sandbox: outside.request, isBypass: true, signal })
+  tell(second.denial ? 'failed' : 'escalated', services.now() - start)
+  return { kind: 'ran', value: second.value, choice: outside, ...(second.denial && { denial: second.denial }) }
+}
+
+interface Question {
+  readonly requirement: { readonly why: readonly Why[]; readonly amendment?: Amendment }
+  readonly choice: SandboxChoice
+  readonly reason: string | undefined
+  readonly isRetry?: boolean
+}
+
+/** Undefined: go on. Otherwise why not, for the model. */
+async function ask<T>(
+  call: OrchestratedCall<T>,
+  { approvals, policy, events }: OrchestratorServices,
+  { requirement, choice, reason, isRetry = false }: Question,
+): Promise<string | undefined> {
+  const { runtime, sandbox, signal } = call
+  const { tool, callId, turnId, environmentId } = runtime.identity
+  const { amendment, why } = requirement
+  const said = reason ?? sandbox.call.justification
+  const { decision } = await approvals.ask(
+    {
+      callId,
+      turnId,
+      environmentId,
+      subject: runtime.subject,
+      sandbox: outlook(choice, sandbox),
+      why,
+      isRetry,
+      decisions: offered(sandbox, amendment),
+      ...(said !== undefined && { reason: said }),
+      ...(amendment && { amendment }),
+    },
+    // A second question is about something else than the first: an answer to that one does not cover it.
+    { tool, keys: isRetry ? [] : runtime.approvalKeys, signal },
+  )
+  switch (decision.kind) {
+    case 'approved':
+    case 'approved_for_session':
+      return undefined
+    case 'approved_execpolicy_amendment':
+      try {
+        await policy.amend(decision.amendment, decision.scope)
+      } catch (error) {
+        // Whoever said yes to all of them said yes to this one.
+        events.emit({ type: 'warning', callId, turnId, text: `the rule was not saved: ${(error as Error).message}` })
+      }
+      return undefined
+    case 'network_policy_amendment':
+      return decision.action === 'allow' ? undefined : 'rejected by user'
+    case 'denied':
+      return decision.rejection ?? 'rejected by user'
+    case 'timed_out':
+      return 'nobody answered in time; you may ask once more, or go on without it'
+    case 'abort':
+      throw new TurnAborted()
+  }
+}
+
+/** What makes sense as an answer: wider permissions are asked for each time, commands may be remembered. */
+function offered({ call }: SandboxSituation, amendment: Amendment | undefined): readonly DecisionKind[] {
+  const always: readonly DecisionKind[] = amendment ? ['approved_execpolicy_amendment'] : []
+  const lasting: readonly DecisionKind[] =
+    call.requested === 'with_additional_permissions' ? [] : ['approved_for_session']
+  return ['approved', ...lasting, ...always, 'denied', 'abort']
+}
+
+function decided<T>(
+  { runtime }: OrchestratedCall<T>,
+  { events }: OrchestratorServices,
+  decision: { kind: 'approved' } | { kind: 'denied'; rejection: string },
+): void {
+  const { tool, callId, turnId } = runtime.identity
+  events.emit({ type: 'approval_decided', tool, callId, turnId, decision, source: 'config' })
+}
+
+/** What exec offers after a denial: not under `on-request`, where the model asks again by itself. */
+export function offersRetryOfCommands(policy: ApprovalPolicy): boolean {
+  return policy !== 'on-request' && mayAskForSandbox(policy)
+}

@@ -1,0 +1,111 @@
+import { ExecError, type ReadyEnvironment, requireTool } from '@waldo/environment'
+import { joinPath, type PathUri } from '@waldo/protocol'
+import type { Services } from '../conversation/services.ts'
+import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
+import { orchestrate } from '../orchestrator/orchestrate.ts'
+import { confinedChoice } from '../orchestrator/sandbox-choice.ts'
+import { formatResponse, structuredResponse } from '../output/exec-response.ts'
+import { interceptPatch } from '../patch/intercept.ts'
+import { parsePatch } from '../patch/parse-patch.ts'
+import type { Patch } from '../patch/patch.ts'
+import { PatchError } from '../patch/patch-error.ts'
+import { verifyPatch } from '../patch/verify-patch.ts'
+import { InvalidCall } from '../permissions/call-permissions.ts'
+import { permissionsOf } from '../permissions/sandbox-requests.ts'
+import { patchInScript } from '../script/patch-in-script.ts'
+import type { Interceptor } from '../unified-exec/exec-command.ts'
+import { PatchRun } from './patch-run.ts'
+
+/** Applies a patch that a model wrote, if it may. The argument is the text, or `{input: text}` from models that need that. */
+export async function applyPatch(args: unknown, call: ToolCall, services: Services): Promise<ToolAnswer> {
+  const patch = parsed(patchText(args))
+  const { environments } = call.turn
+  requireTool(environments, 'apply_patch', { environmentId: patch.environmentId })
+  const selected = environments.choose(patch.environmentId)!
+  return await apply(patch, selected.cwd, selected, call, services)
+}
+
+/** A patch that was written as a command is applied as one. Undefined: it is a command. */
+export function patchInterceptor(services: Services): Interceptor {
+  return async ({ argv, cwd, selected }, call) => {
+    if (!selected.capabilities.files) return undefined
+    const found = await invalidIfWrong(() => interceptPatch(argv, patchInScript))
+    if (!found) return undefined
+    const directory = found.cd === undefined ? cwd : joinPath(cwd, found.cd)
+    const { text, success } = await apply(parsed(found.patch), directory, selected, call, services)
+    const response = { wallTimeMs: 0, output: text, notes: [] }
+    return { text: formatResponse(response), success, structured: structuredResponse(response) }
+  }
+}
+
+async function apply(
+  patch: Patch,
+  cwd: PathUri,
+  selected: ReadyEnvironment,
+  call: ToolCall,
+  services: Services,
+): Promise<ToolAnswer> {
+  const { settings } = call.turn
+  const { environment } = selected
+  const permissions = permissionsOf(settings.permissions)
+  const situation = { permissions, place: selected, hasManagedNetwork: false }
+  const nothingMore = { requested: 'use_default', isPreApproved: true } as const
+  // What a patch is made of is read as a command would read it.
+  const { request: sandbox } = confinedChoice({ ...situation, call: nothingMore })
+  const verified = await invalidIfWrong(() =>
+    verifyPatch(patch, { files: environment.files, cwd, sandbox, signal: call.signal }),
+  )
+  const info = await environment.info({ signal: call.signal })
+  const runtime = new PatchRun(verified, { call, selected, info, services })
+  const outcome = await orchestrate(
+    {
+      runtime,
+      approvalPolicy: settings.approvalPolicy,
+      sandbox: { ...situation, call: runtime.permissions },
+      signal: call.signal,
+    },
+    services,
+  )
+  if (outcome.kind === 'rejected') {
+    const { reason } = outcome
+    return { text: reason === 'rejected by user' ? 'patch rejected by user' : reason, success: false }
+  }
+  const { success, text } = outcome.value
+  return { text: success ? text : `apply_patch failed: ${text}`, success }
+}
+
+function patchText(args: unknown): string {
+  if (typeof args === 'string' && !/^\s*\{/.test(args)) return args
+  let given = args
+  try {
+    if (typeof args === 'string') given = JSON.parse(args)
+  } catch {
+    // Text that only begins like JSON: the parser of patches says what is wrong with it.
+    return args as string
+  }
+  if (typeof given === 'object' && given !== null && 'input' in given && typeof given.input === 'string') {
+    return given.input
+  }
+  throw new InvalidCall('failed to parse function arguments: expected a patch as text, or {"input": text}')
+}
+
+function parsed(text: string): Patch {
+  try {
+    return parsePatch(text)
+  } catch (error) {
+    throw asInvalidCall(error)
+  }
+}
+
+async function invalidIfWrong<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asInvalidCall(error)
+  }
+}
+
+function asInvalidCall(error: unknown): unknown {
+  if (!PatchError.is(error) && !ExecError.is(error)) return error
+  return new InvalidCall(`apply_patch verification failed: ${error.message}`, { cause: error })
+}

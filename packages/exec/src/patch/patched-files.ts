@@ -1,0 +1,64 @@
+import { ExecError, type FileSystem } from '@waldo/environment'
+import { joinPath, type PathUri, parent, type SandboxRequest } from '@waldo/protocol'
+import { sameBytes } from './same-bytes.ts'
+
+/**
+ * The calls by which a patch is written. Paths are those without links (`Site.real`), and nothing follows one that
+ * somebody puts there meanwhile. None of them can be given up: what was given up is done nevertheless, maybe later,
+ * when everything has been put in order.
+ */
+export class PatchedFiles {
+  readonly #files: FileSystem
+  readonly #sandbox: { readonly sandbox?: SandboxRequest | undefined }
+
+  constructor(files: FileSystem, sandbox: SandboxRequest | undefined) {
+    this.#files = files
+    this.#sandbox = sandbox ? { sandbox } : {}
+  }
+
+  write(path: PathUri, content: Uint8Array): Promise<void> {
+    return this.#files.writeFile(path, content, { ...this.#sandbox, followSymlinks: false })
+  }
+
+  /** With its mode. */
+  copy(source: PathUri, target: PathUri): Promise<void> {
+    return this.#files.copy(source, target, { ...this.#sandbox, recursive: false })
+  }
+
+  rename(source: PathUri, target: PathUri, { overwrite }: { overwrite: boolean }): Promise<void> {
+    return this.#files.rename(source, target, { ...this.#sandbox, overwrite })
+  }
+
+  setMode(path: PathUri, mode: number): Promise<void> {
+    return this.#files.setMode(path, mode, { ...this.#sandbox, followSymlinks: false })
+  }
+
+  createDirectory(path: PathUri): Promise<void> {
+    return this.#files.createDirectory(path, { ...this.#sandbox, recursive: true, followSymlinks: false })
+  }
+
+  /** A file, or a directory with nothing in it. What is not there is fine. */
+  remove(path: PathUri): Promise<void> {
+    return this.#files.remove(path, { ...this.#sandbox, recursive: false, force: true, followSymlinks: false })
+  }
+
+  /** Undefined: there is no such file. */
+  async read(path: PathUri): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#files.readFile(path, { ...this.#sandbox, followSymlinks: false })
+    } catch (error) {
+      if (ExecError.is(error, 'FILE_NOT_FOUND')) return undefined
+      throw error
+    }
+  }
+
+  async holds(path: PathUri, content: Uint8Array): Promise<boolean> {
+    const found = await this.read(path)
+    return found !== undefined && sameBytes(found, content)
+  }
+}
+
+/** A name that nobody else has, and that says whose it is to whoever finds it after we were killed. */
+export function temporaryBeside(path: PathUri): PathUri {
+  return joinPath(parent(path)!, `.waldo-patch-${crypto.randomUUID()}.tmp`)
+}

@@ -1,0 +1,38 @@
+import type { PathUri } from '@waldo/protocol'
+import type { Site } from './survey.ts'
+
+interface AnyChange {
+  /** As the patch writes it. */
+  readonly name: string
+  /** Where that leads to, all links on the way followed; below the directory to work in as that was given. */
+  readonly path: PathUri
+  /** To be shown to whoever decides. */
+  readonly diff: string
+}
+
+/** What becomes of one file. */
+export type Change =
+  /** `before` is there if a file is overwritten. */
+  | (AnyChange & { readonly kind: 'add'; readonly before?: Uint8Array; readonly after: Uint8Array })
+  | (AnyChange & { readonly kind: 'update'; readonly before: Uint8Array; readonly after: Uint8Array })
+  | (AnyChange & { readonly kind: 'delete'; readonly before: Uint8Array; readonly after?: undefined })
+  | (AnyChange & {
+      readonly kind: 'move'
+      readonly toName: string
+      readonly to: PathUri
+      readonly before: Uint8Array
+      readonly after: Uint8Array
+      /** What was at `to`, if there was a file. */
+      readonly overwritten?: Uint8Array
+    })
+
+/** A patch that fits the files as they were a moment ago. Nothing has been written. */
+export interface VerifiedPatch {
+  readonly environmentId?: string
+  readonly cwd: PathUri
+  readonly changes: readonly Change[]
+  /** Everything that is written, created or removed: what an approval has to be about. */
+  readonly touched: readonly PathUri[]
+  /** What was there, by the path that leads there. */
+  readonly sites: ReadonlyMap<PathUri, Site>
+}

@@ -1,0 +1,72 @@
+import type { FileOptions, FileSystem } from '@waldo/environment'
+import { type DecodeError, joinPath, type PathUri, pathUri } from '@waldo/protocol'
+import { SearchEffort } from './find-lines.ts'
+import type { Patch, Section } from './patch.ts'
+import { PatchError } from './patch-error.ts'
+import { PlannedFiles } from './planned-files.ts'
+import { survey } from './survey.ts'
+import type { VerifiedPatch } from './verified-patch.ts'
+
+export interface VerifyOptions extends FileOptions {
+  readonly files: FileSystem
+  /** What the paths in the patch are relative to. */
+  readonly cwd: PathUri
+}
+
+/** Failures that are told at a time. */
+const MAX_TOLD = 5
+
+/**
+ * Finds out what a patch would do, without doing it. Everything is looked at in one go: one round trip, however many
+ * files there are.
+ */
+export async function verifyPatch(patch: Patch, options: VerifyOptions): Promise<VerifiedPatch> {
+  const { cwd } = options
+  if (patch.sections.length === 0) throw new PatchError('INVALID', 'No files were modified.')
+  const paths = new Map<string, PathUri>()
+  for (const name of patch.sections.flatMap(namesOf)) paths.set(name, resolve(cwd, name))
+  const sites = await survey([...paths.values()], options)
+  const planned = new PlannedFiles((name) => sites.get(paths.get(name)!)!)
+  planSections(patch.sections, planned)
+  const changes = planned.changes()
+  return {
+    ...(patch.environmentId !== undefined && { environmentId: patch.environmentId }),
+    cwd,
+    changes,
+    touched: [
+      ...new Set(changes.flatMap((change) => (change.kind === 'move' ? [change.path, change.to] : [change.path]))),
+    ],
+    sites,
+  }
+}
+
+/** All that is wrong is told at once: whoever wrote the patch then writes one more, not one for each mistake. */
+function planSections(sections: readonly Section[], planned: PlannedFiles): void {
+  const effort = new SearchEffort()
+  const failures: PatchError[] = []
+  for (const section of sections) {
+    try {
+      planned.plan(section, effort)
+    } catch (error) {
+      if (!PatchError.is(error)) throw error
+      failures.push(error)
+      if (failures.length === MAX_TOLD) break
+    }
+  }
+  if (failures.length === 1) throw failures[0]
+  if (failures.length === 0) return
+  throw new PatchError('MISMATCH', failures.map(({ message }) => message).join('\n'))
+}
+
+function namesOf(section: Section): string[] {
+  return section.kind === 'update' && section.moveTo !== undefined ? [section.path, section.moveTo] : [section.path]
+}
+
+function resolve(cwd: PathUri, name: string): PathUri {
+  try {
+    // Canonical, so that two spellings of one path are one.
+    return pathUri(joinPath(cwd, name))
+  } catch (error) {
+    throw new PatchError('INVALID', `'${name}' is not a path here: ${(error as DecodeError).message}`, { cause: error })
+  }
+}

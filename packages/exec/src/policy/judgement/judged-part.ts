@@ -1,0 +1,64 @@
+import { scriptsIn } from '../../script/handed-on.ts'
+import type { CommandLine } from '../../script/segment.ts'
+import type { NearMiss, RuleMatch } from '../rules/prefix-match.ts'
+import { type Decision, strictest } from '../rules/rule.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
+import { type Heuristic, heuristic, type JudgedCall, overrideHeuristic } from './heuristic.ts'
+import { insideOf, type Part } from './parts.ts'
+
+/** What is dangerous about a command line, in words; undefined if nothing is. */
+export type DangerOf = (line: CommandLine, argv: readonly string[]) => string | undefined
+
+export interface JudgedPart extends Part {
+  readonly matches: readonly RuleMatch[]
+  /** Rules that would have allowed it, but for something. */
+  readonly misses: readonly NearMiss[]
+  /** Why it is as it is where rules do not say, or do not say enough. */
+  readonly heuristic?: Heuristic
+  /** Undefined for what is seen within something else, and no rule is about. */
+  readonly decision?: Decision
+  readonly bypassesSandbox: boolean
+}
+
+export interface JudgedLine {
+  readonly call: JudgedCall
+  readonly line: CommandLine
+  readonly dangerOf: DangerOf
+}
+
+export function judgePart(part: Part, rules: RuleSet, judged: JudgedLine): JudgedPart {
+  const { matches, misses } = rules.match(part.segment)
+  if (part.role !== 'within') return judgeMatches(part, { matches, misses }, judged)
+  const restricting = matches.filter(({ rule }) => rule.decision !== 'allow')
+  const decision = restricting.length > 0 ? { decision: strictest(decisionsOf(restricting)) } : {}
+  return { ...part, matches: restricting, misses: [], ...decision, bypassesSandbox: false }
+}
+
+/** What these rules mean for a part that is run. */
+export function judgeMatches(
+  part: Part,
+  { matches, misses }: { readonly matches: readonly RuleMatch[]; readonly misses: readonly NearMiss[] },
+  { call, line, dangerOf }: JudgedLine,
+): JudgedPart {
+  // One rule that keeps it is enough: of several the strictest counts, in this as in everything.
+  const bypassesSandbox = matches.length > 0 && matches.every((match) => match.bypassesSandbox)
+  const found =
+    matches.length === 0
+      ? heuristic(call, dangerOf(aloneIn(line, part), part.segment.words))
+      : bypassesSandbox
+        ? undefined
+        : overrideHeuristic(call)
+  const decision = strictest([...decisionsOf(matches), ...(found ? [found.decision] : [])])
+  return { ...part, matches, misses, ...(found && { heuristic: found }), decision, bypassesSandbox }
+}
+
+/** The line as if there were nothing but this part, and what its words hand on. */
+function aloneIn(line: CommandLine, { role, segment }: Part): CommandLine {
+  if (role === 'script') return line
+  const inside = scriptsIn(segment.words).length > 0 ? insideOf(line) : undefined
+  return { kind: 'plain', segments: [segment], ...(inside && { inside }) }
+}
+
+function decisionsOf(matches: readonly RuleMatch[]): Decision[] {
+  return matches.map(({ rule }) => rule.decision)
+}

@@ -1,0 +1,67 @@
+import { carriesCommand } from '../../script/handed-on.ts'
+import type { CommandLine, Inside, Segment } from '../../script/segment.ts'
+import { shellWrapper } from '../../script/shell-wrapper.ts'
+import type { RuleSet } from '../rules/rule-set.ts'
+
+/**
+ * What a part is judged as.
+ *
+ * `command`: it is run. `shell`: it runs the commands, and is not the usual one. `script`: a whole argv that nobody can
+ * see through. `within`: it can be seen in something else. Rules that prompt or forbid hold for it, nothing allows by it.
+ */
+export type PartRole = 'command' | 'shell' | 'script' | 'within'
+
+export interface Part {
+  readonly role: PartRole
+  readonly segment: Segment
+}
+
+export interface CommandToTakeApart {
+  readonly argv: readonly string[]
+  readonly shell?: string | undefined
+}
+
+/** What of a command line is judged. Of what is seen within, only that which a rule could prompt or forbid. */
+export function partsOf(command: CommandToTakeApart, line: CommandLine, rules: RuleSet): readonly Part[] {
+  const { argv } = command
+  const parts: Part[] = []
+  if (isUnfamiliarShell(command)) parts.push({ role: 'shell', segment: bare([argv[0]!]) })
+  const commands = line.kind === 'plain' ? line.segments : []
+  for (const segment of commands) parts.push({ role: 'command', segment })
+  // Something is run in any case: of nothing, everything would be allowed.
+  if (commands.length === 0) parts.push({ role: 'script', segment: bare(argv) })
+  const within = insideOf(line)?.within ?? []
+  for (const segment of within) if (rules.restricts(segment.words[0])) parts.push({ role: 'within', segment })
+  for (const { words } of [...commands, ...within]) {
+    for (const carried of carriedBy(words, rules)) parts.push({ role: 'within', segment: bare(carried) })
+  }
+  return parts
+}
+
+/** What is known of code within it. */
+export function insideOf(line: CommandLine): Inside | undefined {
+  return line.kind === 'plain' ? line.inside : line
+}
+
+export function bare(words: readonly string[]): Segment {
+  return { words, assignments: [], redirects: [] }
+}
+
+/**
+ * After `sudo`, `env`, `xargs` and the like every word may be the program. It can only make a decision stricter, so it is
+ * no harm to take too many for one.
+ */
+function* carriedBy(words: readonly string[], rules: RuleSet): Generator<readonly string[]> {
+  if (rules.longestRestriction === 0 || !carriesCommand(words)) return
+  for (let i = 1; i < words.length; i++) {
+    // No more than a rule can look at: the words of thousands of copies would be millions.
+    if (rules.restricts(words[i])) yield words.slice(i, i + rules.longestRestriction)
+  }
+}
+
+/** Anybody may have put it there under that name: what it does with a script is its own matter. */
+function isUnfamiliarShell({ argv, shell }: CommandToTakeApart): boolean {
+  const [program] = argv
+  if (program === undefined || !shellWrapper(argv)) return false
+  return program !== shell && !/^\/(?:usr\/)?bin\/[^/]+$/.test(program)
+}

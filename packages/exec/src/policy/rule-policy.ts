@@ -1,0 +1,135 @@
+import type { Requirement, Why } from '../orchestrator/requirement.ts'
+import type { CommandLine } from '../script/segment.ts'
+import { AmendmentError, amendmentText, type RuleAmendment } from './amendment.ts'
+import type { AmendmentScope, CommandPolicy, CommandToJudge } from './command-policy.ts'
+import type { Heuristic } from './judgement/heuristic.ts'
+import { type DangerOf, type JudgedPart, judgePart } from './judgement/judged-part.ts'
+import { bare, insideOf, partsOf } from './judgement/parts.ts'
+import { proposedAmendment } from './judgement/proposal.ts'
+import { requirementOf } from './judgement/requirement-of.ts'
+import { whyOf } from './judgement/why.ts'
+import { type NetworkLists, networkLists } from './network-lists.ts'
+import { loadRules } from './rules/load-rules.ts'
+import { type Decision, type NetworkProtocol, type Rule, shownOrigin, strictest } from './rules/rule.ts'
+import type { RuleSet } from './rules/rule-set.ts'
+
+/** Where rules are saved. */
+export interface RuleStore {
+  /** Resolves when the line is on disk; a line that is there already is not added again. */
+  append(scope: AmendmentScope, line: string): Promise<void>
+}
+
+export interface RulePolicyOptions {
+  readonly rules: RuleSet
+  /** Takes an argv apart. */
+  readonly commandLine: (argv: readonly string[]) => Promise<CommandLine>
+  readonly dangerousReason: DangerOf
+  readonly store: RuleStore
+}
+
+/** A decision with everything that led to it. */
+export interface Explanation {
+  readonly decision: Decision
+  readonly line: CommandLine
+  /** What was judged, in the order of the command line; then what was seen within it. */
+  readonly parts: readonly JudgedPart[]
+  readonly requirement: Requirement
+  readonly why: readonly Why[]
+}
+
+const UNSEEN: Heuristic = {
+  decision: 'prompt',
+  source: 'dangerous',
+  text: 'it is nested too deep to be held against the rules that prompt or forbid',
+}
+
+/** Judges commands by rules, and by what holds where there are none. */
+export class RulePolicy implements CommandPolicy {
+  readonly #options: RulePolicyOptions
+  #rules: RuleSet
+
+  constructor(options: RulePolicyOptions) {
+    this.#options = options
+    this.#rules = options.rules
+  }
+
+  /** Those that hold now, each with where it is written. */
+  get rules(): RuleSet {
+    return this.#rules
+  }
+
+  async judge(command: CommandToJudge): Promise<Requirement> {
+    return (await this.explain(command)).requirement
+  }
+
+  /** Rejects if the command cannot be taken apart at all: then nobody knows what it does, and it must not run. */
+  async explain(command: CommandToJudge): Promise<Explanation> {
+    // A rule that is saved meanwhile is for the next one.
+    const rules = this.#rules
+    const { argv, approvalPolicy } = command
+    const { commandLine, dangerousReason } = this.#options
+    const line = await commandLine(argv)
+    const judged = { call: command, line, dangerOf: dangerousReason }
+    const parts = partsOf(command, line, rules).map((part) => judgePart(part, rules, judged))
+    if (insideOf(line)?.tooDeep && rules.longestRestriction > 0) parts.push(unseen(argv))
+    const decision = strictest(parts.flatMap((part) => part.decision ?? []))
+    const suggested = command.prefixRule
+    const amendment =
+      decision === 'forbidden' ? undefined : proposedAmendment({ parts, rules, judged, decision, suggested })
+    const why = whyOf(parts, decision)
+    const requirement = requirementOf({ argv, approvalPolicy, line, parts, decision, amendment, why })
+    return { decision, line, parts, requirement, why: requirement.why }
+  }
+
+  async amend(amendment: RuleAmendment, scope: AmendmentScope): Promise<void> {
+    await this.#save(amendmentText(amendment), scope)
+  }
+
+  /** Saves what holds for a host from now on. What another rule is stricter about cannot be allowed. */
+  async amendNetwork(
+    host: string,
+    protocol: NetworkProtocol,
+    decision: 'allow' | 'deny',
+    scope: AmendmentScope,
+  ): Promise<void> {
+    const fields = { host, protocol, decision }
+    const text = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+    await this.#save(`network_rule(${text.join(', ')})`, scope)
+  }
+
+  networkRules(): NetworkLists {
+    return networkLists(this.#rules.networkRules)
+  }
+
+  async #save(line: string, scope: AmendmentScope): Promise<void> {
+    const rule = savedRule(line, scope)
+    if (this.#rules.restrictingLayers.has(scope) && rule.kind !== 'host-executable' && rule.decision === 'allow') {
+      throw new AmendmentError(`the rule is not saved: the ${scope} layer can only restrict`)
+    }
+    if (rule.kind === 'network' && rule.decision === 'allow') {
+      const stricter = this.#rules.networkRules.find((each) => each.host === rule.host && each.decision !== 'allow')
+      if (stricter) {
+        const where = shownOrigin(stricter.origin)
+        throw new AmendmentError(
+          `the rule is not saved: ${where} says "${stricter.decision}" for ${rule.host}; change it there`,
+        )
+      }
+    }
+    await this.#options.store.append(scope, line)
+    this.#rules = this.#rules.with(rule)
+  }
+}
+
+/** Read as it will be read from the file, so that nothing is saved that could not be. */
+function savedRule(line: string, scope: AmendmentScope): Rule {
+  const path = `default.rules (${scope}, saved since)`
+  const rules = loadRules([{ name: scope, files: [{ path, text: line }] }])
+  const rule = rules.prefixRules[0] ?? rules.networkRules[0]
+  if (!rule) throw new AmendmentError('the rule is not saved: it is empty')
+  return { ...rule, origin: { layer: scope, file: path } }
+}
+
+function unseen(argv: readonly string[]): JudgedPart {
+  const part = { role: 'within' as const, segment: bare(argv), matches: [], misses: [] }
+  return { ...part, heuristic: UNSEEN, decision: 'prompt', bypassesSandbox: false }
+}

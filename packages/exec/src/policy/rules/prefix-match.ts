@@ -1,0 +1,57 @@
+import type { Segment } from '../../script/segment.ts'
+import { permitsVariable } from './env-pattern.ts'
+import { isHarmlessRedirect, permitsRedirect, shownRedirect } from './redirect-pattern.ts'
+import type { PrefixRule } from './rule.ts'
+
+/** A rule that holds for a command. */
+export interface RuleMatch {
+  readonly rule: PrefixRule
+  /** The words of the pattern, as it has them. */
+  readonly matchedPrefix: readonly string[]
+  /** The program as it was written, if the rule only has its name. */
+  readonly resolvedProgram?: string
+  /** What is allowed is also allowed outside of the sandbox. */
+  readonly bypassesSandbox: boolean
+}
+
+/** A rule that would have allowed a command, but for something. */
+export interface NearMiss {
+  readonly rule: PrefixRule
+  readonly because: string
+}
+
+/** A pattern that takes the same time however many alternatives there are. */
+export class CompiledRule {
+  readonly rule: PrefixRule
+  readonly #tail: readonly ReadonlySet<string>[]
+
+  constructor(rule: PrefixRule) {
+    this.rule = rule
+    this.#tail = rule.pattern.slice(1).map((alternatives) => new Set(alternatives))
+  }
+
+  get programs(): readonly string[] {
+    return this.rule.pattern[0]!
+  }
+
+  /** Whether the words after the program fit. */
+  fits(words: readonly string[]): boolean {
+    return words.length > this.#tail.length && this.#tail.every((allowed, i) => allowed.has(words[i + 1]!))
+  }
+
+  prefixOf(program: string, words: readonly string[]): readonly string[] {
+    return [program, ...words.slice(1, this.#tail.length + 1)]
+  }
+}
+
+/** What about the command the rule does not speak of; undefined if there is nothing. Only allow rules have to. */
+export function unnamedPart({ env, redirects }: PrefixRule, segment: Segment): string | undefined {
+  const variable = segment.assignments.find(({ name }) => !env.some((pattern) => permitsVariable(pattern, name)))
+  if (variable) return `it sets ${variable.name}, and the rule has no env=["${variable.name}"]`
+  const redirect = segment.redirects.find(
+    (each) => !isHarmlessRedirect(each) && !redirects.some((pattern) => permitsRedirect(pattern, each)),
+  )
+  if (!redirect) return undefined
+  const shown = shownRedirect(redirect)
+  return `it redirects with \`${shown}\`, and the rule has no redirects=[${JSON.stringify(shown)}]`
+}

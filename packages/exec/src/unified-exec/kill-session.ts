@@ -1,0 +1,33 @@
+import { ExecError } from '@waldo/environment'
+import type { Services } from '../conversation/services.ts'
+import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
+import { InvalidCall } from '../permissions/call-permissions.ts'
+import { observe } from './command-run.ts'
+import { observedAnswer } from './observed-answer.ts'
+
+export interface KillSessionArguments {
+  readonly session_id: number
+  readonly grace_ms?: number | undefined
+}
+
+const MAX_GRACE_MS = 30_000
+
+/** Ends a process and everything that it has started, and answers with the last that it said. */
+export async function killSession(args: KillSessionArguments, call: ToolCall, services: Services): Promise<ToolAnswer> {
+  const { session_id: id, grace_ms: graceMs = 0 } = args
+  const session = services.store.get(id)
+  const hadEnded = session.hasExited
+  try {
+    // Not in turn: whoever waits for it is to see it end.
+    await session.kill('kill_session was called', { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) })
+  } catch (error) {
+    if (!ExecError.is(error)) throw error
+    throw new InvalidCall(`kill_session failed: ${error.message}`, { cause: error })
+  }
+  const { settings } = call.turn
+  return await session.exclusively(async () => {
+    const observed = await observe(session, { ms: 0, signal: call.signal, services })
+    const notes = hadEnded ? ['It had ended before'] : []
+    return observedAnswer(observed, services, { settings, maxOutputTokens: undefined, notes })
+  })
+}

@@ -1,0 +1,125 @@
+import type { ProcessEvent } from '@waldo/environment'
+import type { Pauses } from '../approvals/pauses.ts'
+import type { ExecSession } from './exec-session.ts'
+import type { Until } from './until.ts'
+
+/** How long output is waited for that somebody else holds open after the end. */
+const AFTER_EXIT_MS = 50
+
+export interface WaitOptions {
+  readonly ms: number
+  readonly until?: Until | undefined
+  /** While a person is being asked, time stands still. */
+  readonly pauses: Pauses
+  readonly signal: AbortSignal
+  readonly now: () => number
+}
+
+/**
+ * Resolves when the process has ended and everything it said is here, when what is waited for has come, or when the time
+ * is over. Output alone does not end it. Rejects if the signal aborts; the process goes on.
+ */
+export function waitForSession(session: ExecSession, options: WaitOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const wait = new Wait(session, options, resolve, reject)
+    wait.begin()
+  })
+}
+
+class Wait {
+  readonly #session: ExecSession
+  readonly #options: WaitOptions
+  readonly #resolve: () => void
+  readonly #reject: (reason: unknown) => void
+  readonly #undo: (() => void)[] = []
+  readonly #decoder = new TextDecoder()
+  #remainingMs: number
+  #idleMs: number
+  #armedAt: number | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #sawExit = false
+  #line = ''
+
+  constructor(session: ExecSession, options: WaitOptions, resolve: () => void, reject: (reason: unknown) => void) {
+    this.#session = session
+    this.#options = options
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#remainingMs = options.ms
+    this.#idleMs = options.until?.kind === 'idle' ? options.until.ms : Number.POSITIVE_INFINITY
+  }
+
+  begin(): void {
+    const { pauses, signal } = this.#options
+    if (signal.aborted || this.#session.isClosed) {
+      if (signal.aborted) this.#reject(signal.reason)
+      else this.#resolve()
+      return
+    }
+    const abort = () => this.#finish(() => this.#reject(signal.reason))
+    signal.addEventListener('abort', abort)
+    this.#undo.push(
+      () => signal.removeEventListener('abort', abort),
+      this.#session.onEvent((event) => this.#happened(event)),
+      pauses.onChange(() => this.#arm()),
+    )
+    if (this.#session.hasExited) this.#exited()
+    this.#arm()
+  }
+
+  #happened(event: ProcessEvent | undefined): void {
+    const isOver = event === undefined || event.type === 'closed'
+    if (isOver || (event.type === 'output' && this.#isMet(event.data))) {
+      this.#finish(this.#resolve)
+    } else if (event.type === 'exited') {
+      this.#exited()
+      this.#arm()
+    } else if (this.#options.until?.kind === 'idle') {
+      this.#spend()
+      this.#idleMs = this.#options.until.ms
+      this.#arm()
+    }
+  }
+
+  /** From now on only what it has said already is waited for, and not past the time that there was. */
+  #exited(): void {
+    if (this.#sawExit) return
+    this.#sawExit = true
+    this.#spend()
+    this.#remainingMs = Math.min(this.#remainingMs, AFTER_EXIT_MS)
+  }
+
+  #isMet(data: Uint8Array): boolean {
+    const { until } = this.#options
+    if (until?.kind === 'output') return data.length > 0
+    if (until?.kind !== 'match') return false
+    const lines = (this.#line + this.#decoder.decode(data, { stream: true })).split('\n')
+    this.#line = lines.at(-1)!.slice(-until.pattern.maxLength)
+    // The last one may not be complete; a prompt never is.
+    return lines.some((line) => until.pattern.test(line))
+  }
+
+  #arm(): void {
+    this.#spend()
+    clearTimeout(this.#timer)
+    if (this.#options.pauses.isPaused) return
+    this.#armedAt = this.#options.now()
+    const ms = Math.max(0, Math.min(this.#remainingMs, this.#idleMs))
+    this.#timer = setTimeout(() => this.#finish(this.#resolve), ms)
+  }
+
+  /** Takes off what has passed since the clock was started. */
+  #spend(): void {
+    if (this.#armedAt === undefined) return
+    const passed = this.#options.now() - this.#armedAt
+    this.#armedAt = undefined
+    this.#remainingMs -= passed
+    this.#idleMs -= passed
+  }
+
+  #finish(settle: () => void): void {
+    clearTimeout(this.#timer)
+    for (const undo of this.#undo.splice(0)) undo()
+    settle()
+  }
+}

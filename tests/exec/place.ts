@@ -1,0 +1,138 @@
+import { type Environment, ReadyEnvironments } from '@waldo/environment'
+import {
+  type Approver,
+  Conversation,
+  type ConversationOptions,
+  dangerousReason,
+  type ExecEvent,
+  loadRules,
+  RulePolicy,
+  ScriptParser,
+  type Settings,
+  type ToolAnswer,
+  type Turn,
+} from '@waldo/exec'
+import { grammarFiles } from '@waldo/exec/node'
+import { pathUri } from '@waldo/protocol'
+import { connect, local } from '@waldo/sdk'
+import { startExecutor } from '../environments/executors.ts'
+import { scratch, WALDO } from '../environments/scratch.ts'
+
+const scripts = new ScriptParser(grammarFiles)
+
+/** Where a conversation of these tests works. */
+export interface Place extends AsyncDisposable {
+  readonly environment: Environment
+  /** A directory of its own, which is the workspace. */
+  readonly directory: string
+}
+
+/** The two ways to an environment: any difference between them is a bug. */
+export const PLACES: Readonly<Record<'local' | 'remote', () => Promise<Place>>> = {
+  local: async () => {
+    const home = scratch()
+    const environment = local({ cwd: home.path, runtime: { executable: WALDO, stateDir: home.at('.state') } })
+    return place(environment, home)
+  },
+  remote: async () => {
+    const home = scratch()
+    const executor = await startExecutor()
+    return place(connect(executor.url, { cwd: home.path }), home, executor)
+  },
+}
+
+function place(environment: Environment, home: ReturnType<typeof scratch>, executor?: AsyncDisposable): Place {
+  return {
+    environment,
+    directory: home.path,
+    async [Symbol.asyncDispose]() {
+      await environment.close()
+      await executor?.[Symbol.asyncDispose]()
+      home[Symbol.dispose]()
+    },
+  }
+}
+
+export interface TalkOptions extends Partial<Pick<ConversationOptions, 'ids' | 'now'>> {
+  readonly approvers?: readonly Approver[]
+  readonly settings?: Partial<Settings>
+  /** The text of a rules file. */
+  readonly rules?: string
+}
+
+/** A conversation with a model that is us. */
+export class Talk implements AsyncDisposable {
+  readonly conversation: Conversation
+  readonly events: ExecEvent[] = []
+  /** Rules that were saved. */
+  readonly saved: string[] = []
+  readonly #place: Place
+  #turn: Turn | undefined
+  #calls = 0
+
+  constructor(place: Place, { approvers = [], settings = {}, rules = '', ...options }: TalkOptions = {}) {
+    this.#place = place
+    const policy = new RulePolicy({
+      rules: loadRules([{ name: 'project', files: [{ path: 'test.rules', text: rules }] }]),
+      commandLine: (argv) => scripts.commandLine(argv),
+      dangerousReason,
+      store: { append: async (scope, line) => void this.saved.push(`${scope}: ${line}`) },
+    })
+    const failed = (error: unknown) => {
+      throw error
+    }
+    this.conversation = new Conversation({
+      approvers,
+      policy,
+      scripts,
+      settings: { permissions: 'full-access', allowLoginShell: false, ...settings },
+      failed,
+      ...options,
+    })
+    this.conversation.onEvent((event) => this.events.push(event))
+  }
+
+  get turn(): Promise<Turn> {
+    return this.#turn ? Promise.resolve(this.#turn) : this.newTurn()
+  }
+
+  async newTurn(settings: Partial<Settings> = {}): Promise<Turn> {
+    const { environment, directory } = this.#place
+    const cwd = pathUri(`file://${directory}`)
+    const capabilities = { exec: true, files: true, http: true }
+    const selection = [{ environmentId: environment.id, cwd, workspaceRoots: [cwd], capabilities }]
+    const known = { defaultId: environment.id, get: () => environment }
+    const environments = await ReadyEnvironments.connect(selection, known)
+    this.#turn = this.conversation.turn({ environments, settings })
+    return this.#turn
+  }
+
+  async call(tool: string, args: unknown, options: { signal?: AbortSignal; callId?: string } = {}): Promise<ToolAnswer> {
+    const { callId = `call-${++this.#calls}`, ...others } = options
+    return await this.conversation.call(tool, args, { turn: await this.turn, callId, ...others })
+  }
+
+  /** The same, for what comes back as parts. */
+  async run(tool: string, args: unknown, options?: { signal?: AbortSignal }): Promise<Observed> {
+    const { text, success, structured } = await this.call(tool, args, options)
+    if (!success) throw new Error(text)
+    const { output, exit_code, session_id, notes = [] } = structured as Record<string, never>
+    return { text, output, exitCode: exit_code, sessionId: session_id, notes }
+  }
+
+  ofType<T extends ExecEvent['type']>(type: T): Extract<ExecEvent, { type: T }>[] {
+    return this.events.filter((event): event is Extract<ExecEvent, { type: T }> => event.type === type)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.conversation.close()
+  }
+}
+
+export interface Observed {
+  readonly text: string
+  readonly output: string
+  readonly exitCode: number | undefined
+  readonly sessionId: number | undefined
+  readonly notes: readonly string[]
+}
