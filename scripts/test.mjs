@@ -69,10 +69,10 @@ const testsIn = (directory, options) =>
     .filter((file) => file.endsWith('.test.ts'))
     .map((file) => `${directory}/${file}`)
 const portable = [
-  ...['protocol', 'rpc', 'environment', 'client'].flatMap((name) =>
+  ...['protocol', 'rpc', 'environment', 'client', 'exec'].flatMap((name) =>
     testsIn(`packages/${name}/src`, { recursive: true }),
   ),
-  ...testsIn('tests/environments'),
+  ...['tests/environments', 'tests/exec', 'tests/patches'].flatMap((directory) => testsIn(directory)),
 ]
 check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${built}`, '--root=.', ...portable])
 const bundles = readdirSync(built, { recursive: true })

@@ -12,8 +12,9 @@ const PACKAGES: Record<string, { imports: string[]; portable?: true }> = {
   local: { imports: ['environment', 'protocol', 'sandbox'] },
   server: { imports: ['environment', 'local', 'protocol', 'rpc', 'sandbox'] },
   client: { imports: ['environment', 'protocol', 'rpc'], portable: true },
+  exec: { imports: ['environment', 'protocol'], portable: true },
   sdk: { imports: ['client', 'environment', 'protocol', 'server'] },
-  cli: { imports: ['environment', 'protocol', 'sandbox', 'sdk', 'server'] },
+  cli: { imports: ['environment', 'exec', 'protocol', 'sandbox', 'sdk', 'server'] },
   testkit: { imports: [] },
 }
 

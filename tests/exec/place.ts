@@ -107,7 +107,11 @@ export class Talk implements AsyncDisposable {
     return this.#turn
   }
 
-  async call(tool: string, args: unknown, options: { signal?: AbortSignal; callId?: string } = {}): Promise<ToolAnswer> {
+  async call(
+    tool: string,
+    args: unknown,
+    options: { signal?: AbortSignal; callId?: string } = {},
+  ): Promise<ToolAnswer> {
     const { callId = `call-${++this.#calls}`, ...others } = options
     return await this.conversation.call(tool, args, { turn: await this.turn, callId, ...others })
   }

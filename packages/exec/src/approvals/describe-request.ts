@@ -9,7 +9,7 @@ const MAX_WHYS = 10
 /**
  * A question in words, in plain text: what will happen, where, what confines it, why it is asked, and which rule would
  * make it unnecessary. What others wrote cannot leave its place in it: nothing in the text moves a cursor, and no line
- * is longer than `columns` (of at least 48).
+ * of theirs is longer than `columns` (of at least 24).
  */
 export function describeRequest(request: ApprovalRequest, { columns = COLUMNS }: { columns?: number } = {}): string {
   const { subject, environmentId, sandbox, isRetry, reason, why } = request

@@ -1,4 +1,4 @@
-import { conventionOf, type PathUri, toPosixPath } from '@waldo/protocol'
+import { DecodeError, type PathUri, toPosixPath } from '@waldo/protocol'
 import type { AdditionalPermissions } from '../permissions/additional-permissions.ts'
 import type { ApprovalSubject, PatchedFile } from './approver.ts'
 import type { RequestSheet } from './request-sheet.ts'
@@ -35,11 +35,15 @@ export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): 
   }
 }
 
-/** The path as people write it there; the URI where that is not for us to say. */
+/** The path as people write it there; the URI where there is none, or none that we could write. */
 export function describePath(uri: PathUri): string {
-  if (conventionOf(uri) === 'windows' || /%2f/i.test(uri)) return uri
-  const path = toPosixPath(uri)
-  return typeof path === 'string' ? path : uri
+  try {
+    const path = toPosixPath(uri)
+    return typeof path === 'string' ? path : uri
+  } catch (error) {
+    if (error instanceof DecodeError) return uri
+    throw error
+  }
 }
 
 export function describePermissions({ network, read, write }: AdditionalPermissions): readonly string[] {

@@ -1,7 +1,8 @@
 import { visibleRows } from './visible-rows.ts'
 
 const LABEL_COLUMNS = 9
-const MIN_COLUMNS = 48
+/** The longest spelling of a character has to fit beside a label. */
+const MIN_COLUMNS = 24
 const MAX_COLUMNS = 200
 const MAX_FIELD_ROWS = 12
 

@@ -65,8 +65,8 @@ class Prompt {
     return new Promise<ReviewDecision>((resolve, reject) => {
       const giveUp = () => {
         reject(signal.reason)
-        lines.close()
         output.write('\n(nobody waits for an answer any more)\n')
+        lines.close()
       }
       const fail = (error: Error) => {
         reject(error)

@@ -34,6 +34,8 @@ export type Outcome<T> =
       readonly choice: SandboxChoice
       /** What the sandbox refused, if that is how it ended. */
       readonly denial?: Denial
+      /** Somebody was asked about another attempt, and said no: what came of the first is all there is. */
+      readonly retryRejected?: string
       /**
        * For a denial that shows only after the value was handed out, of a process that went on running. Absent if it was
        * the second attempt.
@@ -117,7 +119,7 @@ async function retryOutside<T>(
     const no = await ask(call, services, { requirement, choice: outside, reason, isRetry: true })
     if (no !== undefined) {
       tell('denied')
-      return { kind: 'rejected', reason: no }
+      return { kind: 'ran', value: first.value, choice, denial, retryRejected: no }
     }
   }
   await runtime.discard(first.value)

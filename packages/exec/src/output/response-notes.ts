@@ -32,6 +32,10 @@ export function networkBlocked(host: string, reason: string): string {
   return `Network: blocked ${host} (${reason})`
 }
 
+export function retryRejected(reason: string): string {
+  return `Another attempt, without sandbox, was rejected: ${reason}`
+}
+
 export function warning(text: string): string {
   return `Warning: ${text}`
 }

@@ -34,15 +34,7 @@ Paths are relative to the working directory. All of a patch is applied, or nothi
 export const APPLY_PATCH_DESCRIPTION =
   'Edits files: adds, updates, moves and deletes them, all or nothing. Write the patch itself: it is free text, not JSON.'
 
-/** The tool for models that write free text. */
-export const applyPatchFreeform = {
-  type: 'custom',
-  name: 'apply_patch',
-  description: APPLY_PATCH_DESCRIPTION,
-  format: { type: 'grammar', syntax: 'lark', definition: PATCH_GRAMMAR },
-} as const
-
-/** The tool for all others. */
+/** The tool for models that cannot write by a grammar. */
 export const applyPatchFunction = {
   type: 'function',
   name: 'apply_patch',

@@ -11,8 +11,8 @@ const MAX_PATH_CHARACTERS = 4096
 const MAX_PATH_DEPTH = 64
 
 const ENVIRONMENT = /^\*\*\* Environment ID:(.*)$/
-const HEADER = /^\*\*\* (Add File|Delete File|Update File): (.*)$/
-const MOVE = /^\*\*\* Move to: (.*)$/
+const HEADER = /^\*\*\* (Add File|Delete File|Update File):(.*)$/
+const MOVE = /^\*\*\* Move to:(.*)$/
 
 /** Reads a patch as models write it: the grammar, and what they are known to add to it or leave out. */
 export function parsePatch(text: string): Patch {

@@ -1,6 +1,5 @@
 import { ExecError, type FileSystem } from '@waldo/environment'
 import { joinPath, type PathUri, parent, type SandboxRequest } from '@waldo/protocol'
-import { sameBytes } from './same-bytes.ts'
 
 /**
  * The calls by which a patch is written. Paths are those without links (`Site.real`), and nothing follows one that
@@ -42,6 +41,17 @@ export class PatchedFiles {
     return this.#files.remove(path, { ...this.#sandbox, recursive: false, force: true, followSymlinks: false })
   }
 
+  /** Whether there was something to remove. */
+  async removeExisting(path: PathUri): Promise<boolean> {
+    try {
+      await this.#files.remove(path, { ...this.#sandbox, recursive: false, force: false, followSymlinks: false })
+      return true
+    } catch (error) {
+      if (ExecError.is(error, 'FILE_NOT_FOUND')) return false
+      throw error
+    }
+  }
+
   /** Undefined: there is no such file. */
   async read(path: PathUri): Promise<Uint8Array | undefined> {
     try {
@@ -50,11 +60,6 @@ export class PatchedFiles {
       if (ExecError.is(error, 'FILE_NOT_FOUND')) return undefined
       throw error
     }
-  }
-
-  async holds(path: PathUri, content: Uint8Array): Promise<boolean> {
-    const found = await this.read(path)
-    return found !== undefined && sameBytes(found, content)
   }
 }
 

@@ -1,5 +1,5 @@
 import { ExecError } from '@waldo/environment'
-import type { PathUri } from '@waldo/protocol'
+import { baseName, type PathUri } from '@waldo/protocol'
 import { PatchError } from './patch-error.ts'
 import { type PatchedFiles, temporaryBeside } from './patched-files.ts'
 import { stubbornly, throughCuts } from './patient-calls.ts'
@@ -30,8 +30,8 @@ export class Placement {
   /** Every name that was ever used for it, the last of which is the one that counts. */
   readonly #staged: PathUri[] = []
   #mayBePlaced = false
-  /** Why nothing can take the place of this target; then it may be possible to write to it. */
-  #obstacle: unknown
+  /** Why nothing could take the place of the target. */
+  #obstacle: ExecError | undefined
 
   constructor(files: PatchedFiles, { target, before, after, like, direct }: PlacementOptions) {
     this.target = target
@@ -42,9 +42,9 @@ export class Placement {
     this.#like = like
   }
 
-  /** Whether it is worth writing to the target itself: there is a file, and it was another call that failed. */
+  /** Whether it is worth writing to the target itself: there is a file, and it was a file beside it that failed. */
   get couldBeDirect(): boolean {
-    return !this.direct && this.before !== undefined && ExecError.is(this.#obstacle)
+    return this.before !== undefined && this.#obstacle?.code.startsWith('FILE_') === true
   }
 
   get leftovers(): readonly PathUri[] {
@@ -53,15 +53,7 @@ export class Placement {
 
   async stage(): Promise<void> {
     if (this.direct) return
-    await this.#watch(() =>
-      throughCuts(async () => {
-        // A new name each time: what was cut off may still be writing to the old one.
-        const path = temporaryBeside(this.target)
-        this.#staged.push(path)
-        if (this.#like !== undefined) await this.#files.copy(this.#like, path)
-        await this.#files.write(path, this.after)
-      }),
-    )
+    await throughCuts(() => this.#write()).catch((error) => this.#failed(error))
   }
 
   async place(): Promise<void> {
@@ -71,12 +63,11 @@ export class Placement {
       return
     }
     const staged = this.#staged.at(-1)!
-    await this.#watch(() =>
-      throughCuts(
-        () => this.#files.rename(staged, this.target, { overwrite: this.before !== undefined }),
-        async () => !(await this.#files.read(staged)) && (await this.#files.holds(this.target, this.after)),
-      ),
-    )
+    await throughCuts(
+      () => this.#files.rename(staged, this.target, { overwrite: this.before !== undefined }),
+      // Nobody else knows the name: if it is gone, it was renamed.
+      async () => (await this.#files.read(staged)) === undefined,
+    ).catch((error) => this.#failed(error))
   }
 
   /** Nothing stays of it but what was placed. */
@@ -86,9 +77,23 @@ export class Placement {
   }
 
   async undo(): Promise<void> {
-    // First: what is on its way to the target finds nothing to rename any more, and what is there then stays there.
-    await Promise.all(this.#staged.map((path) => stubbornly(() => this.#files.remove(path))))
-    if (this.#mayBePlaced) await stubbornly(() => this.#restore())
+    const [staged, ...older] = this.#staged.toReversed()
+    let wasStaged = false
+    const takeBack = async () => {
+      if (staged !== undefined) wasStaged = await this.#files.removeExisting(staged)
+    }
+    // First: what is on its way to the target finds nothing to rename any more. If there was nothing to remove, it has
+    // been renamed, whatever was answered.
+    await Promise.all([takeBack, ...older.map((path) => () => this.#files.remove(path))].map(stubbornly))
+    if (this.#mayBePlaced && !wasStaged) await stubbornly(() => this.#restore())
+  }
+
+  async #write(): Promise<void> {
+    // A new name each time: what was cut off may still be writing to the old one.
+    const path = temporaryBeside(this.target)
+    this.#staged.push(path)
+    if (this.#like !== undefined) await this.#files.copy(this.#like, path)
+    await this.#files.write(path, this.after)
   }
 
   async #restore(): Promise<void> {
@@ -102,13 +107,12 @@ export class Placement {
     if (before === undefined) await this.#files.remove(target)
     else await this.#files.write(target, before)
   }
-
-  async #watch(act: () => Promise<void>): Promise<void> {
-    try {
-      await act()
-    } catch (error) {
-      this.#obstacle = error
-      throw error
-    }
+  /** Nobody asked for the file beside the target: what is said about it is said about the target. */
+  #failed(error: unknown): never {
+    if (!ExecError.is(error)) throw error
+    let { message } = error
+    for (const path of this.#staged) message = message.replaceAll(baseName(path)!, baseName(this.target) ?? '')
+    this.#obstacle = new ExecError(error.code, message, { cause: error })
+    throw this.#obstacle
   }
 }

@@ -42,6 +42,7 @@ export class Removal {
     }
     await throughCuts(
       () => this.#files.rename(this.target, this.#aside, { overwrite: false }),
+      // Nobody else knows the name: if it is there, it was renamed.
       async () => (await this.#files.read(this.#aside)) !== undefined,
     )
   }
@@ -70,8 +71,7 @@ export class Removal {
       await this.#files.rename(this.#aside, this.target, { overwrite: false })
     } catch (error) {
       // It never went, or is back already.
-      const isBack = ExecError.is(error, 'FILE_NOT_FOUND') || ExecError.is(error, 'UNSUPPORTED')
-      if (!isBack || (await this.#files.read(this.target)) === undefined) throw error
+      if (!ExecError.is(error, 'FILE_NOT_FOUND') && !ExecError.is(error, 'UNSUPPORTED')) throw error
     }
   }
 }

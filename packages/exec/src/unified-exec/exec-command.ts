@@ -4,7 +4,7 @@ import { shellQuote } from '../approvals/shell-quote.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { type Outcome, orchestrate } from '../orchestrator/orchestrate.ts'
-import { warning } from '../output/response-notes.ts'
+import { retryRejected, warning } from '../output/response-notes.ts'
 import { callPermissions, InvalidCall, type PermissionArguments } from '../permissions/call-permissions.ts'
 import { permissionsOf } from '../permissions/sandbox-requests.ts'
 import { type Command, CommandRun, type Observation } from './command-run.ts'
@@ -79,6 +79,7 @@ export async function execCommand(
     }
     const notes = [
       ...(wait.note === undefined ? [] : [wait.note]),
+      ...(outcome.retryRejected === undefined ? [] : [retryRejected(outcome.retryRejected)]),
       ...(permissions.requested === 'require_escalated' && outcome.choice.intent === 'bypass-but-denials'
         ? [warning('it ran outside of the sandbox but for what must not be read: no approval lifts that')]
         : []),

@@ -1,6 +1,7 @@
 import { ExecError } from '@waldo/environment'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
+import { retryRejected } from '../output/response-notes.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
 import { type Observation, observe } from './command-run.ts'
 import type { ExecSession } from './exec-session.ts'
@@ -85,8 +86,9 @@ async function perhapsRetried(
   const { session, denial } = observed
   const outcome = denial && (await session.retry?.(denial, signal))
   if (outcome === undefined) return { shown: observed }
-  if (outcome.kind === 'ran') return { shown: outcome.value }
-  return { shown: observed, rejection: `Another attempt, without sandbox, was rejected: ${outcome.reason}` }
+  if (outcome.kind === 'rejected') return { shown: observed, rejection: retryRejected(outcome.reason) }
+  if (outcome.retryRejected === undefined) return { shown: outcome.value }
+  return { shown: observed, rejection: retryRejected(outcome.retryRejected) }
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

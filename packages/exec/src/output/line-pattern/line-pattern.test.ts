@@ -18,7 +18,10 @@ const refuses = (pattern: string, message: RegExp) =>
     pattern,
   )
 
-/** Patterns that JavaScript reads the same way, over few letters, so that they find something. */
+/**
+ * Patterns that JavaScript reads the same way, over few letters, so that they find something. Without `\B`: on Node that
+ * finds a place inside of an emoji.
+ */
 const { pattern: randomPattern } = fc.letrec<{ pattern: string; part: string }>((tie) => ({
   pattern: fc.oneof(
     { maxDepth: 4 },
@@ -29,24 +32,7 @@ const { pattern: randomPattern } = fc.letrec<{ pattern: string; part: string }>(
       .tuple(tie('pattern'), fc.constantFrom('*', '+', '?', '{2}', '{0,2}', '{1,}', '*?', '+?'))
       .map(([part, counts]) => `(${part})${counts}`),
   ),
-  part: fc.constantFrom(
-    'a',
-    'b',
-    '€',
-    '😀',
-    '.',
-    '[ab]',
-    '[^a]',
-    '[^\\w€]',
-    '\\w',
-    '\\W',
-    '\\s',
-    '\\b',
-    '\\B',
-    '^',
-    '$',
-    '_',
-  ),
+  part: fc.constantFrom('a', 'b', '€', '😀', '.', '[ab]', '[^a]', '[^\\w€]', '\\w', '\\W', '\\s', '\\b', '^', '$', '_'),
 }))
 const line = fc
   .array(fc.constantFrom('a', 'b', 'c', '€', '😀', ' ', '_', '-'), { maxLength: 12 })
@@ -75,6 +61,8 @@ describe('a pattern', () => {
     assertFinds('(?<name>a)\\.[\\]\\-x]', { yes: ['a.]', 'a.-', 'a.x'], no: ['ab]', 'a.\\'] })
     assertFinds('\\x41\\u0042\\u{1F600}\\t', { yes: ['AB😀\t'], no: ['AB😀'] })
     assertFinds('a{,2}|{x}', { yes: ['a{,2}', '{x}'], no: ['aa'] })
+    assertFinds('\\Bb|c\\B', { yes: ['ab', 'cd', '_b'], no: ['b', 'a c', 'c'] })
+    assertFinds('\\B', { yes: ['', 'ab', '😀'], no: ['a', 'a😀a'] })
     assertFinds('', { yes: ['', 'x'], no: [] })
     assertFinds('^$', { yes: [''], no: ['x'] })
   })

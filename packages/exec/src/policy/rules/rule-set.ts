@@ -88,7 +88,12 @@ export class RuleSet {
       const listed = this.#isListed(name, program)
       const because = isAllow ? (listed === false ? notListed(name, program) : unnamedPart(rule, segment)) : undefined
       if (because !== undefined) misses.push({ rule, because })
-      else matches.push({ ...matchOf(compiled, name, words, listed), resolvedProgram: program })
+      else {
+        const match = matchOf(compiled, name, words)
+        // A program that anybody may have put there is not run outside of the sandbox for its name alone.
+        const bypassesSandbox = match.bypassesSandbox && listed === true
+        matches.push({ ...match, bypassesSandbox, resolvedProgram: program })
+      }
     }
     return { matches, misses }
   }
@@ -104,15 +109,9 @@ export class RuleSet {
   }
 }
 
-/** A program that anybody may have put there is not run outside of the sandbox for its name alone. */
-function matchOf(
-  compiled: CompiledRule,
-  program: string,
-  words: readonly string[],
-  listed: boolean | undefined = true,
-): RuleMatch {
+function matchOf(compiled: CompiledRule, program: string, words: readonly string[]): RuleMatch {
   const { rule } = compiled
-  const bypassesSandbox = rule.decision === 'allow' && rule.sandbox === 'bypass' && listed === true
+  const bypassesSandbox = rule.decision === 'allow' && rule.sandbox === 'bypass'
   return { rule, matchedPrefix: compiled.prefixOf(program, words), bypassesSandbox }
 }
 

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { call, layer, policyOf } from './test-policy.ts'
+
+const kindOf = async (rules: string, command: Parameters<typeof call>[0], rest: Parameters<typeof call>[1] = {}) => {
+  const requirement = await policyOf(rules).judge(call(command, { approvalPolicy: 'untrusted', ...rest }))
+  return requirement.kind === 'skip' && requirement.bypassSandbox ? 'outside' : requirement.kind
+}
+
+describe('an allow rule', () => {
+  test('is not matched by a command that sets a variable it does not name', async () => {
+    assert.equal(await kindOf('prefix_rule(["make"])', 'FOO=1 make'), 'ask')
+    assert.equal(await kindOf('prefix_rule(["make"], env=["FOO"])', 'FOO=1 make'), 'skip')
+    assert.equal(await kindOf('prefix_rule(["make"], env=["FOO"])', 'FOO=1 BAR=2 make'), 'ask')
+    assert.equal(await kindOf('prefix_rule(["make"], env=["*"])', 'LD_PRELOAD=x make'), 'ask')
+    assert.equal(await kindOf('prefix_rule(["make"], env=["LD_PRELOAD"])', 'LD_PRELOAD=x make'), 'skip')
+  })
+
+  test('is not matched by a command with a redirect it does not name', async () => {
+    assert.equal(await kindOf('prefix_rule(["make"])', 'make > log'), 'ask')
+    assert.equal(await kindOf('prefix_rule(["make"])', 'make > /dev/null 2>&1'), 'skip')
+    assert.equal(await kindOf('prefix_rule(["make"], redirects=["> *.log"])', 'make > a.log 2>&1'), 'skip')
+    assert.equal(await kindOf('prefix_rule(["make"], redirects=["> *.log"])', 'make >> a.log'), 'ask')
+    assert.equal(await kindOf('prefix_rule(["make"], redirects=["> build/*"])', 'make > build/../x'), 'ask')
+  })
+
+  test('lets a command out of the sandbox only if all that match it say so', async () => {
+    const both = 'prefix_rule(["git"])\nprefix_rule(["git", "push"], sandbox="bypass")'
+    assert.equal(await kindOf(both, 'git push'), 'skip')
+    assert.equal(await kindOf('prefix_rule(["git", "push"], sandbox="bypass")', 'git push'), 'outside')
+  })
+
+  test('lets a program out of the sandbox by its name only where nobody else can have put it', async () => {
+    const rule = 'prefix_rule(["tool"], sandbox="bypass")'
+    assert.equal(await kindOf(rule, '/work/tool'), 'skip')
+    assert.equal(
+      await kindOf(rule, '/work/tool', { approvalPolicy: 'on-request', sandboxPermissions: 'require_escalated' }),
+      'ask',
+    )
+    assert.equal(await kindOf(`${rule}\nhost_executable("tool", ["/usr/bin/tool"])`, '/usr/bin/tool'), 'outside')
+    assert.equal(await kindOf('prefix_rule(["/work/tool"], sandbox="bypass")', '/work/tool'), 'outside')
+  })
+
+  test('for a shell allows scripts that cannot be seen through, and no others', async () => {
+    const rule = 'prefix_rule(["bash", "-lc"])'
+    assert.equal(await kindOf(rule, 'for i in 1 2; do make; done'), 'skip')
+    assert.equal(await kindOf(rule, 'make'), 'ask')
+  })
+})
+
+describe('a rule that prompts or forbids', () => {
+  const rules =
+    'prefix_rule(["git", "push"], "forbidden")\nprefix_rule(["bash"])\nprefix_rule(["sudo"])\nprefix_rule(["env"])'
+  const hidden = [
+    'git push',
+    'FOO=1 git push > log',
+    'for i in 1; do git push; done',
+    'echo $(git push)',
+    'if true; then X=1 git push origin 2> log; fi',
+    '(cd x && git push)',
+    'git push &',
+    "bash -c 'git push'",
+    'bash -c \'bash -c "git push"\'',
+    "eval 'git push'",
+    'sudo git push',
+    'sudo -u me env A=1 git push',
+    'xargs -n 1 git push',
+    "sudo bash -c 'git push'",
+    'true && /usr/bin/git push',
+    '../../usr/bin/git push',
+  ]
+  for (const script of hidden) {
+    test(`is not escaped by \`${script}\``, async () => assert.equal(await kindOf(rules, script), 'forbidden'))
+  }
+
+  test('is not about text that only looks like it', async () => {
+    for (const script of ["echo 'git push'", 'echo git push', 'git status', 'git stash push']) {
+      assert.equal(await kindOf(rules, script), 'ask', script)
+    }
+  })
+
+  test('has somebody asked about what is nested too deep to be seen', async () => {
+    let script = 'git push'
+    for (let i = 0; i < 12; i++) script = `bash -c ${JSON.stringify(script)}`
+    assert.notEqual(await kindOf(rules, ['bash', '-x', '-c', script]), 'skip')
+    assert.notEqual(await kindOf(rules, script), 'skip')
+  })
+
+  test('of any layer is stronger than what others allow', async () => {
+    const layers = [
+      layer('system', 'prefix_rule(["a"], "forbidden")'),
+      layer('user', 'prefix_rule(["a"], sandbox="bypass")'),
+    ]
+    for (const each of [layers, [...layers].reverse()]) {
+      assert.equal((await policyOf(each).judge(call('a'))).kind, 'forbidden')
+    }
+  })
+})
+
+describe('a shell that is not the usual one', () => {
+  test('has to be allowed itself, whatever it runs', async () => {
+    const rules = 'prefix_rule(["make"], sandbox="bypass")'
+    assert.equal(await kindOf(rules, ['/usr/bin/zsh', '-c', 'make']), 'outside')
+    assert.equal(await kindOf(rules, ['/work/bash', '-c', 'make']), 'ask')
+    assert.equal(await kindOf(rules, ['/usr/bin/../../work/bash', '-c', 'make']), 'ask')
+    assert.equal(await kindOf(rules, ['bash', '-c', 'make']), 'ask')
+    assert.equal(await kindOf(rules, ['/opt/bash', '-c', 'make'], { shell: '/opt/bash' }), 'outside')
+    const both = `${rules}\nprefix_rule(["/work/bash"], sandbox="bypass")`
+    assert.equal(await kindOf(both, ['/work/bash', '-c', 'make']), 'outside')
+    assert.equal(await kindOf(both, ['/work/bash', '-c', 'other']), 'ask')
+  })
+
+  test('is never proposed as a rule', async () => {
+    const requirement = await policyOf('').judge(call(['/work/bash', '-c', 'make'], { approvalPolicy: 'untrusted' }))
+    assert.ok(requirement.kind === 'ask' && requirement.amendment === undefined)
+  })
+})
+
+describe('an explanation', () => {
+  test('names the rule that decided, where it is written, and what would change it', async () => {
+    const policy = policyOf('\nprefix_rule(["git", "push"], "prompt", justification="it is seen by others")')
+    assert.deepEqual((await policy.judge(call('/usr/bin/git push'))).why, [
+      {
+        source: 'rule',
+        text: 'a rule wants to be asked about commands that begin with `git push` (here /usr/bin/git): it is seen by others',
+        origin: 'user.rules:2',
+        otherwise: 'no other rule can relax it: change it where it is written',
+      },
+    ])
+  })
+
+  test('says why a rule that looks right does not hold', async () => {
+    const otherwise = async (rules: string, script: string, rest = {}) =>
+      (await policyOf(rules).judge(call(script, { approvalPolicy: 'untrusted', ...rest }))).why.map(
+        (why) => why.otherwise,
+      )
+    assert.deepEqual(await otherwise('prefix_rule(["make"])', 'make > log'), [
+      'the rule at user.rules:1 does not allow it: it redirects with `> log`, and the rule has no redirects=["> log"]',
+    ])
+    assert.deepEqual(await otherwise('prefix_rule(["make"])', 'A=1 make'), [
+      'the rule at user.rules:1 does not allow it: it sets A, and the rule has no env=["A"]',
+    ])
+    assert.deepEqual(await otherwise('prefix_rule(["make"])\nhost_executable("make", ["/usr/bin/make"])', '/x/make'), [
+      'the rule at user.rules:1 does not allow it: host_executable("make") does not list /x/make',
+    ])
+    assert.deepEqual(await otherwise('prefix_rule(["make"])', 'make', { sandboxPermissions: 'require_escalated' }), [
+      'the rule at user.rules:1 allows it inside the sandbox only',
+    ])
+    assert.deepEqual(await otherwise('', 'make all'), [
+      'with prefix_rule(pattern=["make", "all"], decision="allow") it would be allowed',
+    ])
+  })
+
+  test('has every part of the command with what was said about it', async () => {
+    const explanation = await policyOf('prefix_rule(["a"])\nprefix_rule(["b"], "prompt")').explain(
+      call('a x && c | sudo b y'),
+    )
+    assert.equal(explanation.decision, 'prompt')
+    assert.deepEqual(
+      explanation.parts.map(({ role, segment, matches, heuristic, decision }) => {
+        return [role, segment.words.join(' '), matches.map(({ rule }) => rule.origin.line), heuristic?.source, decision]
+      }),
+      [
+        ['command', 'a x', [1], undefined, 'allow'],
+        ['command', 'c', [], 'approval-policy', 'allow'],
+        ['command', 'sudo b y', [], 'approval-policy', 'allow'],
+        ['within', 'b', [2], undefined, 'prompt'],
+      ],
+    )
+  })
+
+  test('stays short for a long command', async () => {
+    const script = Array.from({ length: 100 }, (_, i) => `c${i}`).join(';')
+    const { why } = await policyOf('').judge(call(script, { approvalPolicy: 'untrusted' }))
+    assert.equal(why.length, 21)
+    const forbidden = await policyOf('prefix_rule(["c1"], "forbidden")').judge(call(script))
+    assert.ok(forbidden.kind === 'forbidden' && forbidden.reason.length < 1200)
+  })
+})
+
+test('a command that cannot be taken apart is not judged at all', async () => {
+  const { RulePolicy } = await import('./rule-policy.ts')
+  const policy = new RulePolicy({
+    rules: policyOf('').rules,
+    commandLine: () => Promise.reject(new Error('no grammar')),
+    dangerousReason: () => undefined,
+    store: { append: async () => {} },
+  })
+  await assert.rejects(policy.judge(call('a')), /no grammar/)
+})

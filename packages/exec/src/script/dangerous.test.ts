@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { grammarFiles } from '../node/bash-grammar.ts'
+import { dangerousReason } from './dangerous.ts'
+import { ScriptParser } from './script-parser.ts'
+
+const parser = new ScriptParser(grammarFiles)
+const reason = async (argv: readonly string[]) => dangerousReason(await parser.commandLine(argv))
+const reasonOf = (script: string) => reason(['bash', '-lc', script])
+
+test('removing by force is dangerous, however it is written', async () => {
+  for (const script of [
+    'rm -f x',
+    'rm -rf x',
+    'rm -vrf x',
+    'rm x -f',
+    'rm --force x',
+    'rm --forc x',
+    '/bin/rm -f x',
+    'ls && rm -f x',
+    'ls | rm -f',
+    'FOO=1 rm -f x',
+    'rm > log -f x',
+    'sudo rm -f x',
+    'sudo -u root -n rm -f x',
+    'sudo -u "$USER" rm -f x',
+    'env rm -f x',
+    'env -i A=1 -- rm -f x',
+    'sudo env A=1 rm -f x',
+    'command rm -f x',
+    'xargs rm -f',
+    'find . -exec rm -f {} +',
+    `trap 'rm -f x' EXIT`,
+    `bash -c 'rm -f x'`,
+    `sudo bash -c 'rm -f x'`,
+    `bash -c "sh -c 'rm -f x'"`,
+    `eval 'rm -f x'`,
+    'if x; then rm -f "$y"; fi',
+    'ls $(rm -f x)',
+    'rm -rf "$x"',
+    'rm -rf$x y',
+    '\\rm -f x',
+    `'rm' -f x`,
+    '$SUDO rm -f x',
+    `bash <<'E'\nrm -f x\nE\n`,
+  ]) {
+    assert.match((await reasonOf(script)) ?? 'harmless', /by force/, script)
+  }
+  assert.match((await reason(['rm', '-rf', 'x'])) ?? '', /`rm -rf x`/)
+  assert.match((await reason(['bash', '-x', '-c', 'rm -rf x'])) ?? '', /by force/)
+})
+
+test('what only looks like it is not', async () => {
+  for (const script of [
+    'rm x',
+    'rm -r x',
+    'rm -- -f',
+    'rm -i x',
+    'git rm -f x',
+    'ls -f',
+    'echo rm -f x',
+    `echo 'rm -f x'`,
+    `grep 'rm -rf' x`,
+    `cat <<'E'\nrm -f x\nE\n`,
+    'ls # rm -f x',
+    'rmdir -f x',
+    'docker run --rm -f x',
+  ]) {
+    assert.equal(await reasonOf(script), undefined, script)
+  }
+})
+
+test('what cannot be looked through is dangerous', async () => {
+  assert.match((await reasonOf('('.repeat(1000))) ?? '', /too deep/)
+  assert.match((await reason(['bash', '-x', '-c', '('.repeat(1000)])) ?? '', /too deep/)
+})
