@@ -95,4 +95,49 @@ describe('examples', () => {
       rmSync(directory, { recursive: true })
     }
   })
+
+  test('harness lets a model run commands and change files, and asks before it leaves the sandbox', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'waldo-example-'))
+    const call = (name: string, args: object) => {
+      return { type: 'function_call', call_id: `call-${name}`, name, arguments: JSON.stringify(args) }
+    }
+    const patch = '*** Begin Patch\n*** Add File: made.txt\n+by a model\n*** End Patch'
+    // What the model says, one answer after the other.
+    const answers = [
+      [call('exec_command', { cmd: 'echo one; echo two > made.txt' })],
+      [{ type: 'custom_tool_call', call_id: 'call-patch', name: 'apply_patch', input: patch }],
+      [call('exec_command', { cmd: 'cat made.txt', sandbox_permissions: 'require_escalated' })],
+      [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'All done.' }] }],
+    ]
+    const heard: { input: { type: string; output?: string }[]; tools: { name: string }[] }[] = []
+    using model = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async (request) => {
+        heard.push((await request.json()) as (typeof heard)[0])
+        return Response.json({ output: answers[heard.length - 1] })
+      },
+    })
+    try {
+      const env = { PATH: process.env.PATH, HOME: directory, MODEL_URL: `http://127.0.0.1:${model.port}` }
+      const command = [process.execPath, join(ROOT, 'examples/harness.ts'), 'make', 'it']
+      const child = Bun.spawn(command, { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+      assert.equal(code, 0, stderr)
+      assert.equal(stdout, 'All done.\n')
+      assert.match(stderr, /\$ echo one; echo two > made\.txt\none\n/)
+      assert.equal(readFileSync(join(directory, 'made.txt'), 'utf8'), 'by a model\n')
+      const told = heard
+        .at(-1)!
+        .input.filter(({ output }) => output)
+        .map(({ output }) => output!)
+      assert.match(told[0]!, /Process exited with code 0/)
+      assert.equal(told[1], 'Success. Updated the following files:\nA made.txt\n')
+      // Nobody sits at this terminal, and what nobody can be asked about is not done.
+      assert.match(told[2]!, /nobody/i)
+      assert.ok(heard[0]!.tools.some(({ name }) => name === 'apply_patch'))
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
 })

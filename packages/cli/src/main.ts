@@ -13,6 +13,9 @@ Commands:
   cp       Copy files from and to environments
   env      List, check and configure environments
   doctor   Find out what this machine can enforce
+  policy   Ask the rules for commands: what would happen, and why
+  apply-patch
+           Change files by a patch, all of them or none
 
 Options:
   -h, --help       Show this help; waldo <command> --help shows a command's own
@@ -32,6 +35,10 @@ async function main([command, ...args]: string[]): Promise<number> {
       return (await import('./commands/env.ts')).envCommand(args)
     case 'doctor':
       return (await import('./commands/doctor.ts')).doctorCommand(args)
+    case 'policy':
+      return (await import('./commands/policy.ts')).policyCommand(args)
+    case 'apply-patch':
+      return (await import('./commands/apply-patch.ts')).applyPatchCommand(args)
     case 'file-helper':
       return (await import('./commands/file-helper.ts')).fileHelperCommand()
     case 'namespace-maker':

@@ -38,7 +38,7 @@ describe('a sandbox profile', () => {
             special('project_roots', 'write'),
             special('slash_tmp', 'write'),
             special('tmpdir', 'write'),
-            ...['.git', '.agents', '.codex', '.aws'].map(guarded),
+            ...['.git', '.agents', '.codex', '.aws', '.waldo'].map(guarded),
           ],
         },
         network: 'restricted',

@@ -4,7 +4,7 @@ import type { EnvironmentPath } from './file-system.ts'
 import { pathFromText } from './selection/path-from-text.ts'
 
 /** Whoever can write here decides what tools do later, outside of any sandbox. */
-const PROTECTED_NAMES = ['.git', '.agents', '.codex', '.aws']
+const PROTECTED_NAMES = ['.git', '.agents', '.codex', '.aws', '.waldo']
 
 export interface ReadOnlyOptions {
   /** `restricted` if nothing is said. A managed network is a matter of `network` at the start of a process. */

@@ -29,3 +29,10 @@ export function policyName(policy: ApprovalPolicy): string {
 export function mayAskForSandbox(policy: ApprovalPolicy): boolean {
   return typeof policy === 'string' ? policy !== 'never' : policy.granular.sandboxApproval
 }
+
+const NAMES = ['untrusted', 'on-request', 'never'] as const
+
+/** By its name. `on-failure` is what `on-request` was called once; undefined for anything else. */
+export function namedApprovalPolicy(name: string): ApprovalPolicy | undefined {
+  return name === 'on-failure' ? 'on-request' : NAMES.find((known) => known === name)
+}

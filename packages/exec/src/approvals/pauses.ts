@@ -9,8 +9,9 @@ export class Pauses {
 
   /** Until the promise has settled. */
   async during<T>(asking: () => Promise<T>): Promise<T> {
-    if (this.#open++ === 0) this.#tell()
+    this.#open++
     try {
+      if (this.#open === 1) this.#tell()
       return await asking()
     } finally {
       if (--this.#open === 0) this.#tell()

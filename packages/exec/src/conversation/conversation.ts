@@ -14,8 +14,8 @@ import type { CommandPolicy } from '../policy/command-policy.ts'
 import type { ScriptParser } from '../script/script-parser.ts'
 import { callTool, toolDefinitions } from '../tools/tool-catalog.ts'
 import type { ToolDefinition } from '../tools/tool-definition.ts'
-import { endQuietly } from '../unified-exec/command-run.ts'
 import { type Completion, Completions } from '../unified-exec/completions.ts'
+import { endQuietly } from '../unified-exec/end-quietly.ts'
 import { type IdSource, randomIds, SessionIds } from '../unified-exec/session-ids.ts'
 import { SessionStore } from '../unified-exec/session-store.ts'
 import type { Services } from './services.ts'
@@ -63,7 +63,7 @@ export class Conversation implements AsyncDisposable {
     const sessionIds = new SessionIds(ids)
     const store = new SessionStore(sessionIds)
     this.#settings = { ...DEFAULT_SETTINGS, ...settings }
-    this.#completions = new Completions(store)
+    this.#completions = new Completions(store, failed ?? reportError)
     this.#services = {
       conversationId: id ?? crypto.randomUUID(),
       approvals,

@@ -40,7 +40,7 @@ export async function runOnce(
       timedOut = true
       process.terminate().catch((error) => ended.abort(error))
     }, timeoutMs)
-    startOptions.signal?.addEventListener('abort', () => void process.terminate().catch(() => {}), {
+    startOptions.signal?.addEventListener('abort', () => void process.terminate().catch((error) => ended.abort(error)), {
       signal: ended.signal,
     })
     for await (const event of process.events({ signal: ended.signal })) {

@@ -117,13 +117,13 @@ describe('a host that no rule allows', () => {
   })
 
   test('is denied to all who wait when the one who asked is gone, and the call is told', async () => {
-    const { run, queue, pass, question } = networkConversation()
+    const { run, queue, clock, question } = networkConversation()
     const execution = run()
     const connection = new AbortController()
     const asked = decide(execution, REQUEST, connection.signal)
     const waiting = decide(execution)
     await question()
-    pass(1234)
+    clock.ms += 1234
     connection.abort()
     assert.deepEqual(await Promise.all([asked, waiting]), [{ deny: 'not_allowed' }, { deny: 'not_allowed' }])
     const text = 'Network request disconnected after 1234 ms, before approval could complete'

@@ -25,9 +25,9 @@ export function networkConversation(saveRule: SaveNetworkRule = async () => {}) 
   const events = new EventHub(fail)
   events.on((event) => happened.push(event))
   const queue = new QueueApprover(fail)
-  let time = 0
+  const clock = { ms: 0 }
   const approvals = new Approvals({ approvers: [queue], events, pauses: new Pauses() })
-  const network = new NetworkApprovals({ approvals, events, saveRule, failed: fail, now: () => time })
+  const network = new NetworkApprovals({ approvals, events, saveRule, failed: fail, now: () => clock.ms })
   const run = (more: Partial<NetworkExecution> = {}) =>
     network.forExecution({
       callId: 'call-1',
@@ -50,9 +50,7 @@ export function networkConversation(saveRule: SaveNetworkRule = async () => {}) 
     queue,
     question,
     answer: async (decision: ReviewDecision) => queue.decide((await question()).id, decision),
-    pass: (ms: number) => {
-      time += ms
-    },
+    clock,
     decided: () => happened.flatMap((event) => (event.type === 'network_decided' ? [event] : [])),
     warnings: () => happened.flatMap((event) => (event.type === 'warning' ? [event.text] : [])),
   }

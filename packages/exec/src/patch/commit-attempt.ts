@@ -32,7 +32,7 @@ export class CommitAttempt {
     }
     const remove = ({ real: target, found }: Site) => {
       if (found.kind !== 'file') return
-      removals.push(new Removal(files, { target, before: found.content, mode: found.mode, direct: isDirect(target) }))
+      removals.push(new Removal(files, { target, before: found.content, direct: isDirect(target) }))
     }
     for (const change of changes) {
       const site = byPath.get(change.path)!
@@ -47,7 +47,7 @@ export class CommitAttempt {
   }
 
   /**
-   * Each step is one round trip, or two, for any number of files. What can fail comes first, what can be seen last;
+   * Each step is one round trip for any number of files. What can fail comes first, what can be seen last;
    * `signal` counts until then.
    */
   async run(signal: AbortSignal | undefined): Promise<void> {
@@ -58,6 +58,8 @@ export class CommitAttempt {
       signal?.throwIfAborted()
       await this.#directories.make()
       signal?.throwIfAborted()
+      await allAtOnce(staged.map((placement) => () => placement.prepare()))
+      signal?.throwIfAborted()
       await allAtOnce(staged.map((placement) => () => placement.stage()))
       signal?.throwIfAborted()
       await allAtOnce(direct.map((placement) => () => placement.place()))
@@ -66,7 +68,7 @@ export class CommitAttempt {
         ...removals.filter((removal) => !removal.direct).map((removal) => () => removal.setAside()),
       ]
       await allAtOnce(renames)
-      // Last: there is nothing kept of them but what we remember.
+      // Last: until everything else is there, they stay where they are.
       await allAtOnce(removals.filter((removal) => removal.direct).map((removal) => () => removal.setAside()))
     } catch (error) {
       this.#error = error

@@ -28,17 +28,17 @@ export class PatchedFiles {
     return this.#files.rename(source, target, { ...this.#sandbox, overwrite })
   }
 
-  setMode(path: PathUri, mode: number): Promise<void> {
-    return this.#files.setMode(path, mode, { ...this.#sandbox, followSymlinks: false })
-  }
-
   createDirectory(path: PathUri): Promise<void> {
     return this.#files.createDirectory(path, { ...this.#sandbox, recursive: true, followSymlinks: false })
   }
 
-  /** A file, or a directory with nothing in it. What is not there is fine. */
-  remove(path: PathUri): Promise<void> {
-    return this.#files.remove(path, { ...this.#sandbox, recursive: false, force: true, followSymlinks: false })
+  /** A file, or a directory with nothing in it. What is not there is fine, whatever is said about removing it. */
+  async remove(path: PathUri): Promise<void> {
+    try {
+      await this.removeExisting(path)
+    } catch (error) {
+      if (await this.#files.exists(path, this.#sandbox)) throw error
+    }
   }
 
   /** Whether there was something to remove. */

@@ -9,7 +9,7 @@ const MAX_FAILURES = 3
  * call: it may have failed only because the first one was carried out. Returns whether that is so.
  */
 export async function throughCuts(
-  call: () => Promise<void>,
+  call: () => Promise<unknown>,
   ambiguous: (error: unknown) => Promise<boolean> = async () => false,
 ): Promise<void> {
   for (let cuts = 0; ; ) {

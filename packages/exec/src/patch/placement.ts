@@ -51,14 +51,31 @@ export class Placement {
     return this.#staged
   }
 
+  /** What is written to keeps its mode: so first there has to be something that has the right one. */
+  async prepare(): Promise<void> {
+    if (!this.direct && this.#like !== undefined)
+      await throughCuts(() => this.#begin()).catch((error) => this.#failed(error))
+  }
+
   async stage(): Promise<void> {
     if (this.direct) return
-    await throughCuts(() => this.#write()).catch((error) => this.#failed(error))
+    let path = this.#staged.at(-1)
+    const write = async () => {
+      path ??= await this.#begin()
+      const staged = path
+      path = undefined
+      await this.#files.write(staged, this.after)
+    }
+    await throughCuts(write).catch((error) => this.#failed(error))
   }
 
   async place(): Promise<void> {
     this.#mayBePlaced = true
     if (this.direct) {
+      // What is not there yet gets its mode first.
+      if (this.#like !== undefined && this.before === undefined) {
+        await throughCuts(() => this.#files.copy(this.#like!, this.target))
+      }
       await throughCuts(() => this.#files.write(this.target, this.after))
       return
     }
@@ -77,7 +94,7 @@ export class Placement {
   }
 
   async undo(): Promise<void> {
-    const [staged, ...older] = this.#staged.toReversed()
+    const [staged, ...older] = [...this.#staged].reverse()
     let wasStaged = false
     const takeBack = async () => {
       if (staged !== undefined) wasStaged = await this.#files.removeExisting(staged)
@@ -88,12 +105,12 @@ export class Placement {
     if (this.#mayBePlaced && !wasStaged) await stubbornly(() => this.#restore())
   }
 
-  async #write(): Promise<void> {
-    // A new name each time: what was cut off may still be writing to the old one.
+  /** Under a new name each time: what was cut off may still be writing to the old one. */
+  async #begin(): Promise<PathUri> {
     const path = temporaryBeside(this.target)
     this.#staged.push(path)
     if (this.#like !== undefined) await this.#files.copy(this.#like, path)
-    await this.#files.write(path, this.after)
+    return path
   }
 
   async #restore(): Promise<void> {

@@ -6,8 +6,7 @@ import { stubbornly, throughCuts } from './patient-calls.ts'
 export interface RemovalOptions {
   readonly target: PathUri
   readonly before: Uint8Array
-  readonly mode: number | undefined
-  /** Removed for good at once, because it cannot be renamed. */
+  /** Copied and removed, because it cannot be renamed. */
   readonly direct: boolean
 }
 
@@ -17,26 +16,25 @@ export class Removal {
   readonly before: Uint8Array
   readonly direct: boolean
   readonly #files: PatchedFiles
-  readonly #mode: number | undefined
   readonly #aside: PathUri
   #mayBeGone = false
 
-  constructor(files: PatchedFiles, { target, before, mode, direct }: RemovalOptions) {
+  constructor(files: PatchedFiles, { target, before, direct }: RemovalOptions) {
     this.target = target
     this.before = before
     this.direct = direct
     this.#files = files
-    this.#mode = mode
     this.#aside = temporaryBeside(target)
   }
 
   get leftovers(): readonly PathUri[] {
-    return this.#mayBeGone && !this.direct ? [this.#aside] : []
+    return this.#mayBeGone ? [this.#aside] : []
   }
 
   async setAside(): Promise<void> {
     this.#mayBeGone = true
     if (this.direct) {
+      await throughCuts(() => this.#files.copy(this.target, this.#aside))
       await throughCuts(() => this.#files.remove(this.target))
       return
     }
@@ -49,21 +47,11 @@ export class Removal {
 
   /** For good. */
   async discard(): Promise<void> {
-    if (!this.direct) await stubbornly(() => this.#files.remove(this.#aside))
+    await stubbornly(() => this.#files.remove(this.#aside))
   }
 
   async undo(): Promise<void> {
-    if (this.#mayBeGone) await stubbornly(() => this.#restore())
-  }
-
-  async #restore(): Promise<void> {
-    if (!this.direct) {
-      await this.#comeBack()
-      return
-    }
-    if ((await this.#files.read(this.target)) !== undefined) return
-    await this.#files.write(this.target, this.before)
-    if (this.#mode !== undefined) await this.#files.setMode(this.target, this.#mode)
+    if (this.#mayBeGone) await stubbornly(() => (this.direct ? this.#copyBack() : this.#comeBack()))
   }
 
   async #comeBack(): Promise<void> {
@@ -71,7 +59,13 @@ export class Removal {
       await this.#files.rename(this.#aside, this.target, { overwrite: false })
     } catch (error) {
       // It never went, or is back already.
-      if (!ExecError.is(error, 'FILE_NOT_FOUND') && !ExecError.is(error, 'UNSUPPORTED')) throw error
+      const isAside = !ExecError.is(error, 'UNSUPPORTED') && (await this.#files.read(this.#aside)) !== undefined
+      if (isAside) throw error
     }
+  }
+
+  async #copyBack(): Promise<void> {
+    if ((await this.#files.read(this.target)) === undefined) await this.#files.copy(this.#aside, this.target)
+    await this.#files.remove(this.#aside)
   }
 }

@@ -82,12 +82,17 @@ function failedLook(error: unknown): Found {
   throw error
 }
 
-async function realOf(directory: PathUri, files: FileSystem, options: FileOptions): Promise<PathUri | undefined> {
+/** Undefined: there is no such directory. What else may be wrong with it matters only to whoever needs it. */
+async function realOf(
+  directory: PathUri,
+  files: FileSystem,
+  options: FileOptions,
+): Promise<PathUri | undefined | ExecError> {
   try {
     return await files.canonicalize(directory, options)
   } catch (error) {
-    failedLook(error)
-    return undefined
+    const found = failedLook(error)
+    return found.kind === 'unknown' ? found.error : undefined
   }
 }
 
@@ -104,20 +109,22 @@ function directoriesAbove(path: PathUri, cwd: PathUri): PathUri[] {
 function siteOf(
   path: PathUri,
   found: Found,
-  directories: ReadonlyMap<PathUri, PathUri | undefined>,
+  directories: ReadonlyMap<PathUri, PathUri | undefined | ExecError>,
   cwd: PathUri,
 ): Site {
   const missing: PathUri[] = []
+  const realCwd = directories.get(cwd)
   for (const directory of directoriesAbove(path, cwd)) {
     const real = directories.get(directory)
     if (real === undefined) {
       missing.unshift(directory)
       continue
     }
+    if (typeof real !== 'string')
+      return { real: path, path, found: { kind: 'unknown', error: real }, missingDirectories: [] }
     const target = moved(path, directory, real)
-    const realCwd = directories.get(cwd)
     // Whoever judges paths knows the directory to work in by the name that they gave it.
-    const isWithin = realCwd !== undefined && containsPath(realCwd, target)
+    const isWithin = typeof realCwd === 'string' && containsPath(realCwd, target)
     return {
       real: target,
       path: isWithin ? moved(target, realCwd, cwd) : target,

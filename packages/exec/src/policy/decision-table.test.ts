@@ -93,6 +93,8 @@ const ROWS: readonly Row[] = [
   [granular(false, true), 'asked', {}, 'ask: `/bin/bash -lc asked` requires approval by policy'],
   [granular(true, false), 'asked', {}, NO_RULES],
   [granular(true, false), 'asked && rm -rf x', {}, NO_RULES],
+  [granular(false, true), 'asked', ESCALATED, NO_SANDBOX],
+  [granular(false, true), 'asked && rm -rf x', {}, rejected("'asked && rm -rf x'", FORCED)],
   [granular(false, false), 'free', ESCALATED, 'skip, outside'],
   // Whatever the policy.
   ...(['never', 'on-request', 'untrusted', granular(true, true)] as const).flatMap((policy): Row[] => [

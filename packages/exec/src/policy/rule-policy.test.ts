@@ -86,6 +86,13 @@ describe('a rule that prompts or forbids', () => {
     assert.notEqual(await kindOf(rules, script), 'skip')
   })
 
+  test('is not escaped by a crowd of commands that look like it', async () => {
+    const crowd = Array.from({ length: 2000 }, (_, i) => `git ${i}`)
+    assert.equal(await kindOf(rules, `(${[...crowd, 'git push'].join(';')})`, { approvalPolicy: 'never' }), 'forbidden')
+    const words = crowd.flatMap((text) => text.split(' '))
+    assert.equal(await kindOf(rules, ['env', ...words, 'git', 'push'], { approvalPolicy: 'never' }), 'forbidden')
+  })
+
   test('of any layer is stronger than what others allow', async () => {
     const layers = [
       layer('system', 'prefix_rule(["a"], "forbidden")'),
@@ -157,7 +164,7 @@ describe('an explanation', () => {
     )
     assert.equal(explanation.decision, 'prompt')
     assert.deepEqual(
-      explanation.parts.map(({ role, segment, matches, heuristic, decision }) => {
+      explanation.segments.map(({ role, segment, matches, heuristic, decision }) => {
         return [role, segment.words.join(' '), matches.map(({ rule }) => rule.origin.line), heuristic?.source, decision]
       }),
       [

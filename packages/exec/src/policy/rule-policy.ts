@@ -4,7 +4,7 @@ import { AmendmentError, amendmentText, type RuleAmendment } from './amendment.t
 import type { AmendmentScope, CommandPolicy, CommandToJudge } from './command-policy.ts'
 import type { Heuristic } from './judgement/heuristic.ts'
 import { type DangerOf, type JudgedPart, judgePart } from './judgement/judged-part.ts'
-import { bare, insideOf, partsOf } from './judgement/parts.ts'
+import { bare, partsOf } from './judgement/parts.ts'
 import { proposedAmendment } from './judgement/proposal.ts'
 import { requirementOf } from './judgement/requirement-of.ts'
 import { whyOf } from './judgement/why.ts'
@@ -32,7 +32,7 @@ export interface Explanation {
   readonly decision: Decision
   readonly line: CommandLine
   /** What was judged, in the order of the command line; then what was seen within it. */
-  readonly parts: readonly JudgedPart[]
+  readonly segments: readonly JudgedPart[]
   readonly requirement: Requirement
   readonly why: readonly Why[]
 }
@@ -40,7 +40,7 @@ export interface Explanation {
 const UNSEEN: Heuristic = {
   decision: 'prompt',
   source: 'dangerous',
-  text: 'it is nested too deep to be held against the rules that prompt or forbid',
+  text: 'it has more in it than can be held against the rules that prompt or forbid',
 }
 
 /** Judges commands by rules, and by what holds where there are none. */
@@ -70,15 +70,16 @@ export class RulePolicy implements CommandPolicy {
     const { commandLine, dangerousReason } = this.#options
     const line = await commandLine(argv)
     const judged = { call: command, line, dangerOf: dangerousReason }
-    const parts = partsOf(command, line, rules).map((part) => judgePart(part, rules, judged))
-    if (insideOf(line)?.tooDeep && rules.longestRestriction > 0) parts.push(unseen(argv))
+    const { parts: found, isUnseen } = partsOf(command, line, rules)
+    const parts = found.map((part) => judgePart(part, rules, judged))
+    if (isUnseen) parts.push(unseen(argv))
     const decision = strictest(parts.flatMap((part) => part.decision ?? []))
     const suggested = command.prefixRule
     const amendment =
       decision === 'forbidden' ? undefined : proposedAmendment({ parts, rules, judged, decision, suggested })
     const why = whyOf(parts, decision)
     const requirement = requirementOf({ argv, approvalPolicy, line, parts, decision, amendment, why })
-    return { decision, line, parts, requirement, why: requirement.why }
+    return { decision, line, segments: parts, requirement, why: requirement.why }
   }
 
   async amend(amendment: RuleAmendment, scope: AmendmentScope): Promise<void> {

@@ -1,4 +1,4 @@
-import { Language, type Node, Parser } from 'web-tree-sitter'
+import { Language, type Node, Parser, type Tree } from 'web-tree-sitter'
 
 /** Where the parser comes from: it is too large to be loaded before somebody needs it. */
 export interface GrammarFiles {
@@ -34,24 +34,12 @@ export class BashGrammar {
       this.#language = undefined
       throw new Error('the grammar for shell scripts could not be loaded: see the cause', { cause })
     })
-    const language = await this.#language
-    const parser = new Parser()
+    const tree = parse(await this.#language, script)
+    if (!tree) return undefined
     try {
-      parser.setLanguage(language)
-      const deadline = performance.now() + MAX_PARSE_MS
-      const tree = parser.parse(script, null, { progressCallback: () => performance.now() > deadline })
-      if (!tree) return undefined
-      try {
-        return look(tree.rootNode)
-      } finally {
-        tree.delete()
-      }
-    } catch (error) {
-      // The parser has given up on its own memory: as with one that takes too long, nothing is known about the script.
-      if (error instanceof WebAssembly.RuntimeError) return undefined
-      throw error
+      return look(tree.rootNode)
     } finally {
-      parser.delete()
+      tree.delete()
     }
   }
 
@@ -68,6 +56,21 @@ export class BashGrammar {
 async function initialise(files: GrammarFiles): Promise<void> {
   // What it has to say comes as an error, too.
   await Parser.init({ wasmBinary: await files.runtime(), print: () => {}, printErr: () => {} })
+}
+
+function parse(language: Language, script: string): Tree | undefined {
+  const parser = new Parser()
+  try {
+    parser.setLanguage(language)
+    const deadline = performance.now() + MAX_PARSE_MS
+    return parser.parse(script, null, { progressCallback: () => performance.now() > deadline }) ?? undefined
+  } catch (error) {
+    // It has run out of memory or stack: as when it takes too long, nothing is known about the script.
+    if (error instanceof WebAssembly.RuntimeError || error instanceof RangeError) return undefined
+    throw error
+  } finally {
+    parser.delete()
+  }
 }
 
 /** Whether it could overwhelm the parser. Does not know about quotes: what is refused needlessly is asked about. */

@@ -1,9 +1,23 @@
-import assert from 'node:assert/strict'
+import { redirected } from './literal-redirect.ts'
 import type { Redirect, Segment } from './segment.ts'
-import type { Started, Trace } from './shell-tracer.ts'
+
+/** One program that a shell has started: exactly what it was given. */
+export interface Started {
+  readonly words: readonly string[]
+  readonly environment: ReadonlyMap<string, string>
+  /** What its descriptors were, as the system names them. */
+  readonly descriptors: ReadonlyMap<number, string>
+}
+
+export interface Trace {
+  readonly started: readonly Started[]
+  /** Files that are in its directory afterwards. */
+  readonly files: readonly string[]
+  readonly directory: string
+}
 
 /** What a shell sets itself, and what the tracer gives it. */
-const OWN_VARIABLES = new Set(['PATH', 'HOME', 'WALDO_TRACE', 'BASH_ENV', 'PWD', 'OLDPWD', 'SHLVL', '_'])
+const OWN_VARIABLES = new Set(['PATH', 'HOME', 'WALDO_TRACE', 'BASH_ENV', 'PWD', 'OLDPWD', 'SHLVL', 'LOGNAME', '_'])
 
 /**
  * Fails unless everything that was started is one of the segments, each at most once, with its words, variables and
@@ -19,11 +33,12 @@ export function assertOnlySegments(trace: Trace, segments: readonly Segment[], i
       return failure === undefined
     })
     const found = { started: started.words, among: left.map(({ words }) => words), because: failures }
-    assert.ok(index >= 0, `started something else: ${JSON.stringify(found)}`)
+    if (index < 0) throw new Error(`started something else: ${JSON.stringify(found)}`)
     left.splice(isOrdered ? 0 : index, isOrdered ? index + 1 : 1)
   }
   const targets = segments.flatMap(({ redirects }) => redirects.map(({ target }) => target.replace(/^\.\//, '')))
-  for (const file of trace.files) assert.ok(targets.includes(file), `made a file ${JSON.stringify(file)}`)
+  const made = trace.files.find((file) => !targets.includes(file))
+  if (made !== undefined) throw new Error(`made a file ${JSON.stringify(made)}`)
 }
 
 function difference({ words, environment, descriptors }: Started, segment: Segment, cwd: string): string | undefined {
@@ -39,9 +54,9 @@ function difference({ words, environment, descriptors }: Started, segment: Segme
 function strangeDescriptor(actual: ReadonlyMap<number, string>, redirects: readonly Redirect[], cwd: string) {
   /** Undefined: whatever it was before. */
   const expected = new Map<number, string | undefined>([0, 1, 2].map((number) => [number, undefined]))
-  for (const { operator, descriptor, target } of redirects) {
-    const numbers = operator.startsWith('&') ? [1, 2] : [descriptor ?? (operator.startsWith('<') ? 0 : 1)]
-    for (const number of numbers) {
+  for (const redirect of redirects) {
+    const { operator, target } = redirect
+    for (const number of redirected(redirect)) {
       if (!operator.endsWith('&'))
         expected.set(number, target.startsWith('/') ? target : `${cwd}/${target.replace(/^\.\//, '')}`)
       else if (target === '-') expected.delete(number)

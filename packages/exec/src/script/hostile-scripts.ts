@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are the shell's.
 const raw = String.raw
 
 /** Scripts for tests in which a shell does something else than the literal words say, or could. By how they do it. */
@@ -423,6 +424,9 @@ export const HOSTILE_SCRIPTS: Readonly<Record<string, readonly string[]>> = {
     'command ls',
     'command -p ls',
     'command -pv ls',
+    'command -v -ls',
+    'command -v ls -x',
+    'command -v',
     'hash -p x ls; ls',
     'enable -n ls',
     'enable -f x ls',

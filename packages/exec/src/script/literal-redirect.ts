@@ -43,3 +43,9 @@ export function readRedirect(script: string, start: number, shell: ShellKind): L
     end: target.end,
   }
 }
+
+/** Which descriptors it changes. */
+export function redirected({ operator, descriptor }: Redirect): readonly number[] {
+  if (operator === '&>' || operator === '&>>') return [1, 2]
+  return [descriptor ?? (operator.startsWith('<') ? 0 : 1)]
+}

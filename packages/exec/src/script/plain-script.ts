@@ -1,4 +1,4 @@
-import { readRedirect } from './literal-redirect.ts'
+import { readRedirect, redirected } from './literal-redirect.ts'
 import { readLiteralWord } from './literal-word.ts'
 import type { PlainToken } from './plain-token.ts'
 import type { Refusal } from './refusal.ts'
@@ -40,6 +40,8 @@ class PlainReader implements PlainScript {
   #redirects: Redirect[] = []
   /** An operator that another command has to follow. */
   #joiner: Refusal | undefined
+  /** The descriptors that are not what they were, by a pipe or a redirect. */
+  #changed = new Set<number>()
 
   constructor(script: string, shell: ShellKind) {
     this.#script = script
@@ -64,8 +66,10 @@ class PlainReader implements PlainScript {
   #operator(character: string): Refusal | undefined {
     const start = this.#at
     const isEmpty = this.#isEmpty
-    const refusal = this.#endSegment()
+    const isPipe = character === '|' && !this.#script.startsWith('||', start)
+    const refusal = (isPipe ? this.#change(1, start) : undefined) ?? this.#endSegment()
     if (refusal) return refusal
+    if (isPipe) this.#changed.add(0)
     const double = this.#script.startsWith(character, start + 1)
     if (character === '\n') {
       // An empty line, or the rest of one that ended with an operator.
@@ -91,6 +95,10 @@ class PlainReader implements PlainScript {
     if (/[0-9]?(?:[<>]|&>)/y.test(this.#script.slice(start, start + 3))) {
       const redirect = readRedirect(this.#script, start, this.#shell)
       if ('what' in redirect) return redirect
+      for (const number of redirected(redirect.redirect)) {
+        const twice = this.#change(number, start)
+        if (twice) return twice
+      }
       this.#redirects.push(redirect.redirect)
       this.#push('redirect', redirect.end)
       return undefined
@@ -126,6 +134,15 @@ class PlainReader implements PlainScript {
     return undefined
   }
 
+  /** What is redirected twice goes to both in zsh, through a process of its own. */
+  #change(number: number, offset: number): Refusal | undefined {
+    if (this.#shell === 'zsh' && this.#changed.has(number)) {
+      return { what: `descriptor ${number} redirected twice, which zsh does at once`, offset }
+    }
+    this.#changed.add(number)
+    return undefined
+  }
+
   #push(kind: PlainToken['kind'], end: number): void {
     this.tokens.push({ kind, start: this.#at, end })
     this.#at = end
@@ -149,6 +166,7 @@ class PlainReader implements PlainScript {
     this.#words = []
     this.#assignments = []
     this.#redirects = []
+    this.#changed = new Set()
     return undefined
   }
 }

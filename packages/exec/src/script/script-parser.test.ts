@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are the shell's.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grammarFiles } from '../node/bash-grammar.ts'
@@ -136,18 +137,6 @@ describe('a plain command', () => {
   })
 })
 
-/** Shells in shells, `depth` of them. */
-function nested(depth: number): string {
-  let script = 'ls'
-  for (let level = 0; level < depth; level++) script = `eval ${quoted(script)}`
-  return script
-}
-
-/** With more and more backslashes: quotes of quotes. */
-function quoted(script: string): string {
-  return `'${script.replaceAll("'", "'\\''")}'`
-}
-
 describe('what is too much', () => {
   const isTooDeep = async (script: string) => {
     const line = await read(script)
@@ -155,8 +144,8 @@ describe('what is too much', () => {
   }
 
   test('nesting is looked through to a depth of eight', async () => {
-    assert.equal(await isTooDeep(nested(8)), false)
-    assert.equal(await isTooDeep(nested(9)), true)
+    assert.equal(await isTooDeep(`${'eval '.repeat(8)}ls`), false)
+    assert.equal(await isTooDeep(`${'eval '.repeat(9)}ls`), true)
   })
 
   test('large, deep and entangled scripts are opaque, and known not to have been read', async () => {
@@ -186,7 +175,6 @@ describe('what is too much', () => {
       '<<E '.repeat(15_000),
       `cat <<${'E'.repeat(5000)}\n`,
       `cat ${"<<'EEEEEEEE' ".repeat(500)}\n`,
-      'env '.repeat(16_000),
       'A=1 '.repeat(16_000),
       '\\\n'.repeat(30_000),
       '\u{1f600}'.repeat(16_000),

@@ -27,6 +27,9 @@ const EVALUATE = words('printf test exit return shift break continue kill ulimit
 /** `set -euo pipefail`: the options that leave every word what it is. */
 const HARMLESS_SET = /^set(?: [-+](?:[eux]+|[eux]*o (?:errexit|nounset|xtrace|pipefail)))+$/
 
+/** With options after that, or more names, zsh runs what it is asked about. */
+const ASKS_ABOUT_ONE = /^command -[vV] [^-+\s]\S*$/
+
 /** Why the shell does something else, or more, than to run these words. */
 export function whyMoreThanItsWords({ words, assignments }: Segment): string | undefined {
   const name = words[0] ?? ''
@@ -34,7 +37,7 @@ export function whyMoreThanItsWords({ words, assignments }: Segment): string | u
   if (RESERVED.has(name)) return `the shell's own word \`${name}\``
   const isMore =
     MORE_THAN_THEIR_WORDS.has(name) ||
-    (name === 'command' && !/^-[vV]$/.test(option)) ||
+    (name === 'command' && !ASKS_ABOUT_ONE.test(words.join(' '))) ||
     (name === 'printf' && option.startsWith('-') && option !== '--') ||
     (name === 'test' && words.some((word) => word === '-v' || word === '-R')) ||
     (name === 'set' && !HARMLESS_SET.test(words.join(' '))) ||

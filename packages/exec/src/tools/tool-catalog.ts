@@ -49,7 +49,7 @@ const FUNCTIONS: Readonly<Record<string, FunctionTool>> = {
     description: 'Reads what a session has printed so far, also after it has ended: by offset, by lines or by pattern.',
     schema: () => READ_OUTPUT_SCHEMA,
     needs: 'sessions',
-    call: (args: ReadOutputArguments, _call, services) => readOutput(args, services),
+    call: (args: ReadOutputArguments, call, services) => readOutput(args, call, services),
   },
   list_sessions: {
     description: 'Lists the sessions that are open.',

@@ -13,7 +13,10 @@ const QUIET: Readonly<Record<string, string>> = {
   GH_PAGER: 'cat',
   WALDO_AGENT: '1',
 }
-/** Not on a Mac, where there is no such locale and every program complains of it. */
+/**
+ * Not on a Mac, where there is no such locale and every program complains of it; nor if a user has set any of it, which
+ * the last one would overrule.
+ */
 const UTF8 = { LANG: 'C.UTF-8', LC_CTYPE: 'C.UTF-8', LC_ALL: 'C.UTF-8' }
 
 export interface ChildSituation {
@@ -40,7 +43,7 @@ export function childEnvironment(situation: ChildSituation): ChildEnvironment {
   const isOffline = !isBypass && permissions.type !== 'disabled' && permissions.network === 'restricted'
   const own: Record<string, string> = {
     ...QUIET,
-    ...(platform === 'linux' ? UTF8 : {}),
+    ...(platform === 'linux' && !Object.keys(set).some((name) => /^(LANG|LC_.*)$/.test(name)) ? UTF8 : {}),
     WALDO_CONVERSATION_ID: conversationId,
     ...(isOffline ? { WALDO_NETWORK_DISABLED: '1' } : {}),
   }

@@ -7,22 +7,21 @@ import type { ToolCall } from '../conversation/tool-call.ts'
 import type { ExecutionNetwork } from '../network/network-execution.ts'
 import { offersRetryOfCommands } from '../orchestrator/orchestrate.ts'
 import type { Requirement } from '../orchestrator/requirement.ts'
-import type { Attempt, AttemptResult, CallIdentity, Denial, ToolRuntime } from '../orchestrator/tool-runtime.ts'
-import type { HeadTailBuffer } from '../output/head-tail-buffer.ts'
+import type { Attempt, AttemptResult, CallIdentity, ToolRuntime } from '../orchestrator/tool-runtime.ts'
 import { ProcessLog } from '../output/log/process-log.ts'
-import type { CallPermissions } from '../permissions/call-permissions.ts'
+import { type CallPermissions, InvalidCall } from '../permissions/call-permissions.ts'
 import { permissionsOf } from '../permissions/sandbox-requests.ts'
 import { canonicalCommand } from '../script/canonical-command.ts'
 import { childEnvironment } from './child-environment.ts'
-import { denialOf, type Ended } from './ended.ts'
-import { ExecSession, type Lifetime } from './exec-session.ts'
-import { PRUNED } from './session-store.ts'
+import { endQuietly } from './end-quietly.ts'
+import { ExecSession } from './exec-session.ts'
+import { type Observation, observe } from './observation.ts'
+import type { Lifetime } from './session-facts.ts'
+import { MAX_SESSIONS } from './session-store.ts'
 import type { Until } from './until.ts'
-import { waitForSession } from './wait-for-session.ts'
 
 /** A command, decided in every detail but its sandbox. */
 export interface Command {
-  readonly sessionId: number
   /** What the model wrote. */
   readonly text: string
   readonly argv: readonly string[]
@@ -35,22 +34,7 @@ export interface Command {
   readonly until?: Until | undefined
 }
 
-/** What came of looking at a process for a while. */
-export interface Observation {
-  readonly session: ExecSession
-  readonly output: HeadTailBuffer
-  /** Where in its log this output begins. */
-  readonly offset: number
-  /** What the executor could not keep until we read it. */
-  readonly droppedBytes: number
-  readonly wallMs: number
-  /** Absent while it goes on. */
-  readonly ended?: Ended
-  readonly denial?: Denial
-}
-
-/** A network denial that comes with the end may be told a moment after it. */
-const LATE_DENIAL_MS = 100
+const PRUNED = `more than ${MAX_SESSIONS} processes were open, and it was not used for longest`
 
 /** Runs a command: what the orchestrator knows of one. */
 export class CommandRun implements ToolRuntime<Observation> {
@@ -61,6 +45,9 @@ export class CommandRun implements ToolRuntime<Observation> {
   readonly #call: ToolCall
   readonly #services: Services
   #approvalKeys: readonly unknown[] = []
+  /** Reserved for what it starts; the store's as soon as there is something. */
+  #id: number | undefined
+  #madeRoom: readonly ExecSession[] = []
 
   constructor(command: Command, selected: ReadyEnvironment, call: ToolCall, services: Services) {
     const { callId, turn } = call
@@ -71,6 +58,18 @@ export class CommandRun implements ToolRuntime<Observation> {
     this.#selected = selected
     this.#call = call
     this.#services = services
+    this.#id = services.ids.reserve()
+  }
+
+  /** Who had to go for it. */
+  get madeRoom(): readonly ExecSession[] {
+    return this.#madeRoom
+  }
+
+  /** Whatever came of it. */
+  releaseUnusedId(): void {
+    if (this.#id !== undefined) this.#services.ids.release(this.#id)
+    this.#id = undefined
   }
 
   get approvalKeys(): readonly unknown[] {
@@ -82,13 +81,8 @@ export class CommandRun implements ToolRuntime<Observation> {
     const { environmentId } = this.#selected
     const { approvalPolicy, permissions: profile } = this.#call.turn.settings
     const { shell } = await this.#selected.environment.info({ signal: this.#call.signal })
-    // An answer for the conversation holds for the same command, in the same place, with the same rights.
-    const command = canonicalCommand(argv, await this.#services.scripts.commandLine(argv))
     const { requested, additional = null, isPreApproved } = permissions
-    this.#approvalKeys = [
-      { environmentId, executable: argv[0], command, cwd, tty, sandboxPermissions: requested, additional },
-    ]
-    return await this.#services.policy.judge({
+    const requirement = await this.#services.policy.judge({
       argv,
       environmentId,
       cwd,
@@ -98,6 +92,13 @@ export class CommandRun implements ToolRuntime<Observation> {
       prefixRule,
       shell: shell.path,
     })
+    if (requirement.kind !== 'ask') return requirement
+    // An answer for the conversation holds for the same command, in the same place, with the same rights.
+    const command = canonicalCommand(argv, await this.#services.scripts.commandLine(argv))
+    this.#approvalKeys = [
+      { environmentId, executable: argv[0], command, cwd, tty, sandboxPermissions: requested, additional },
+    ]
+    return requirement
   }
 
   offersRetry(policy: ApprovalPolicy): boolean {
@@ -105,29 +106,55 @@ export class CommandRun implements ToolRuntime<Observation> {
   }
 
   async run(attempt: Attempt): Promise<AttemptResult<Observation>> {
-    const { sessionId, text, argv, cwd, tty, lifetime, yieldMs, until } = this.#command
-    const { environment, environmentId } = this.#selected
-    const { store, completions, events, now, logs } = this.#services
-    const { callId, turn } = this.#call
-    const network = attempt.isBypass ? undefined : this.#network()
-    const process = await environment.processes.start(argv, await this.#startOptions(attempt, network))
-    const facts = { id: sessionId, callId, turnId: turn.id, environmentId, command: text, argv, cwd, tty, lifetime }
-    const session = new ExecSession(
-      { ...facts, sandboxed: attempt.sandbox !== undefined, attempt: attempt.number },
-      { process, log: new ProcessLog(logs), events, now, network },
-    )
-    completions.watch(session)
-    const leaving = store.add(session)
-    if (leaving) void endQuietly(leaving, PRUNED, this.#services)
-    network?.onDenied(({ text }) => void endQuietly(session, text, this.#services))
-    const observation = await session.exclusively(() =>
-      observe(session, { ms: yieldMs, until, signal: attempt.signal, services: this.#services }),
+    const { yieldMs: ms, until } = this.#command
+    const { signal } = attempt
+    const session = await this.#start(attempt)
+    const observation = await session.exclusively(
+      () => observe(session, { ms, until, signal, services: this.#services }),
+      signal,
     )
     return { value: observation, ...(observation.denial && { denial: observation.denial }) }
   }
 
   async discard({ session }: Observation): Promise<void> {
-    this.#services.store.withdraw(session)
+    const { store, ids } = this.#services
+    // While somebody was asked it may have been forgotten, and its number be another's.
+    this.#id = store.withdraw(session) ? session.facts.id : ids.reserve()
+  }
+
+  async #start(attempt: Attempt): Promise<ExecSession> {
+    const { text: command, argv, cwd, tty, lifetime } = this.#command
+    const { environment, environmentId } = this.#selected
+    const { store, completions, events, now, logs } = this.#services
+    const { callId, turn } = this.#call
+    const network = attempt.isBypass ? undefined : this.#network()
+    this.#requireOpen()
+    const process = await environment.processes.start(argv, await this.#startOptions(attempt, network))
+    if (store.isClosed) await process.terminate()
+    this.#requireOpen()
+    const facts = { id: this.#id!, callId, turnId: turn.id, environmentId, command, argv, cwd, tty, lifetime }
+    const session = new ExecSession(
+      { ...facts, sandboxed: attempt.sandbox !== undefined, attempt: attempt.number },
+      {
+        process,
+        log: new ProcessLog(logs),
+        events,
+        now,
+        network,
+        isReachable: () => environment.status.state === 'ready',
+      },
+    )
+    this.#id = undefined
+    completions.watch(session)
+    this.#madeRoom = store.add(session)
+    for (const leaving of this.#madeRoom) void endQuietly(leaving, PRUNED, this.#services)
+    network?.onDenied(({ text }) => void endQuietly(session, text, this.#services))
+    return session
+  }
+
+  /** A conversation may be closed while somebody is asked, or while an executor starts what nobody would end then. */
+  #requireOpen(): void {
+    if (this.#services.store.isClosed) throw new InvalidCall('the conversation is closed')
   }
 
   async #startOptions(
@@ -169,42 +196,5 @@ export class CommandRun implements ToolRuntime<Observation> {
       sandbox: additional ? { kind: 'widened', permissions: additional } : { kind: 'inside' },
       signal: this.#call.turn.signal,
     })
-  }
-}
-
-interface ObserveOptions {
-  readonly ms: number
-  readonly until?: Until | undefined
-  readonly signal: AbortSignal
-  readonly services: Services
-}
-
-/** Waits for it, and takes what it has said. */
-export async function observe(
-  session: ExecSession,
-  { ms, until, signal, services: { pauses, now } }: ObserveOptions,
-): Promise<Observation> {
-  const start = now()
-  await waitForSession(session, { ms, until, pauses, signal, now })
-  const ended = session.hasExited ? await session.ended : undefined
-  if (ended && ended.exitCode !== 0) await session.networkSettled(LATE_DENIAL_MS)
-  const denial = ended && denialOf(ended, session.networkDenial)
-  return {
-    session,
-    ...session.takeUnread(),
-    wallMs: now() - start,
-    ...(ended && { ended }),
-    ...(denial && { denial }),
-  }
-}
-
-/** Nobody waits for it; if it fails, that is told. */
-export async function endQuietly(session: ExecSession, reason: string, { events }: Services): Promise<void> {
-  try {
-    await session.kill(reason)
-  } catch (error) {
-    const { callId, turnId, id } = session.facts
-    const text = `process ${id} could not be ended: ${(error as Error).message}`
-    events.emit({ type: 'warning', callId, turnId, text })
   }
 }

@@ -1,4 +1,4 @@
-import type { ExecError, ExitVerdict } from '@waldo/environment'
+import type { ExitVerdict } from '@waldo/environment'
 import type { EndState } from '../events/exec-event.ts'
 import type { Denial } from '../orchestrator/tool-runtime.ts'
 import { connectionLost, denialNotes, endedByHarness, endedBySignal } from '../output/response-notes.ts'
@@ -13,7 +13,7 @@ export interface Ended {
   /** Why somebody of us ended it, if it did not end by itself. */
   readonly endedBy?: string
   /** How the connection was lost. */
-  readonly error?: ExecError | Error
+  readonly error?: Error
 }
 
 /** What its sandbox refused, if the executor says that it failed because of that. */

@@ -5,13 +5,22 @@ import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { type Outcome, orchestrate } from '../orchestrator/orchestrate.ts'
 import { retryRejected, warning } from '../output/response-notes.ts'
-import { callPermissions, InvalidCall, type PermissionArguments } from '../permissions/call-permissions.ts'
+import { truncateMiddle } from '../output/truncate-middle.ts'
+import {
+  type CallPermissions,
+  callPermissions,
+  InvalidCall,
+  type PermissionArguments,
+} from '../permissions/call-permissions.ts'
 import { permissionsOf } from '../permissions/sandbox-requests.ts'
-import { type Command, CommandRun, type Observation } from './command-run.ts'
-import type { Lifetime } from './exec-session.ts'
+import { CommandRun } from './command-run.ts'
+import type { ExecSession } from './exec-session.ts'
+import type { Observation } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
+import { outputBudget } from './output-budget.ts'
+import type { Lifetime } from './session-facts.ts'
 import { shellArgv } from './shell-argv.ts'
-import { parseUntil, type UntilArgument } from './until.ts'
+import { parseUntil, type UntilArgument, untilNotes } from './until.ts'
 import { yieldTime } from './yield-time.ts'
 
 export interface ExecCommandArguments extends PermissionArguments {
@@ -27,6 +36,10 @@ export interface ExecCommandArguments extends PermissionArguments {
   readonly until?: UntilArgument | undefined
   readonly lifetime?: Lifetime | undefined
 }
+
+/** What a refusal repeats of a command, and what it says why. */
+const MAX_COMMAND_TOKENS = 300
+const MAX_REASON_TOKENS = 600
 
 /** Does something else with a command than to run it: a patch that was written as one. */
 export type Interceptor = (
@@ -46,6 +59,7 @@ export async function execCommand(
   const selected = environments.choose(args.environment_id)!
   const cwd = directory(selected.cwd, args.workdir)
   const until = parseUntil(args.until)
+  const maxOutputTokens = outputBudget(args)
   const wait = yieldTime({
     requestedMs: args.yield_time_ms,
     kind: 'command',
@@ -65,37 +79,33 @@ export async function execCommand(
   })
   const intercepted = await intercept({ argv, cwd, selected }, call)
   if (intercepted) return intercepted
-  const { cmd, tty = false, lifetime = 'conversation', prefix_rule: prefixRule, max_output_tokens } = args
-  const sessionId = services.ids.reserve()
+  const { cmd, tty = false, lifetime = 'conversation', prefix_rule: prefixRule } = args
+  const command = { text: cmd, argv, cwd, tty, lifetime, permissions, prefixRule, yieldMs: wait.ms, until }
+  const run = new CommandRun(command, selected, call, services)
   try {
-    const outcome = await runCommand(
-      { sessionId, text: cmd, argv, cwd, tty, lifetime, permissions, prefixRule, yieldMs: wait.ms, until },
-      selected,
-      call,
-      services,
-    )
-    if (outcome.kind === 'rejected') {
-      return { text: `exec_command rejected for \`${shellQuote(argv)}\`: ${outcome.reason}`, success: false }
-    }
+    const outcome = await orchestrated(run, permissions, selected, call, services)
+    if (outcome.kind === 'rejected') return { text: failed('rejected', argv, outcome.reason), success: false }
     const notes = [
-      ...(wait.note === undefined ? [] : [wait.note]),
+      ...wait.notes,
+      ...untilNotes(until),
+      ...run.madeRoom.map(madeRoomNote),
       ...(outcome.retryRejected === undefined ? [] : [retryRejected(outcome.retryRejected)]),
       ...(permissions.requested === 'require_escalated' && outcome.choice.intent === 'bypass-but-denials'
         ? [warning('it ran outside of the sandbox but for what must not be read: no approval lifts that')]
         : []),
     ]
-    return observedAnswer(outcome.value, services, { settings, maxOutputTokens: max_output_tokens, notes })
+    return observedAnswer(outcome.value, services, { settings, maxOutputTokens, notes })
   } catch (error) {
     if (!ExecError.is(error)) throw error
-    throw new InvalidCall(`exec_command failed for \`${shellQuote(argv)}\`: ${error.message}`, { cause: error })
+    throw new InvalidCall(failed('failed', argv, error.message), { cause: error })
   } finally {
-    // As long as a process has it, it stays taken.
-    if (!services.store.has(sessionId)) services.ids.release(sessionId)
+    run.releaseUnusedId()
   }
 }
 
-async function runCommand(
-  command: Command,
+async function orchestrated(
+  run: CommandRun,
+  permissions: CallPermissions,
   selected: ReadyEnvironment,
   call: ToolCall,
   services: Services,
@@ -103,21 +113,42 @@ async function runCommand(
   const { settings } = call.turn
   const outcome = await orchestrate(
     {
-      runtime: new CommandRun(command, selected, call, services),
+      runtime: run,
       approvalPolicy: settings.approvalPolicy,
       sandbox: {
         permissions: permissionsOf(settings.permissions),
         place: selected,
-        call: command.permissions,
+        call: permissions,
         hasManagedNetwork: settings.network !== undefined,
       },
       signal: call.signal,
     },
     services,
   )
+  if (outcome.kind !== 'ran' || !outcome.retry || outcome.value.ended) return outcome
   // Whoever sees it end later can still ask about another attempt.
-  if (outcome.kind === 'ran' && outcome.retry && !outcome.value.ended) outcome.value.session.retry = outcome.retry
+  const { retry } = outcome
+  outcome.value.session.retry = async (denial, signal) => {
+    try {
+      return await retry(denial, signal)
+    } finally {
+      run.releaseUnusedId()
+    }
+  }
   return outcome
+}
+
+/** Bounded: a command can be as long as a model likes. */
+function failed(how: 'rejected' | 'failed', argv: readonly string[], reason: string): string {
+  const command = truncateMiddle(shellQuote(argv), { kind: 'tokens', limit: MAX_COMMAND_TOKENS })
+  const why = truncateMiddle(reason, { kind: 'tokens', limit: MAX_REASON_TOKENS })
+  return `exec_command ${how} for \`${command}\`: ${why}`
+}
+
+function madeRoomNote({ facts: { id, command } }: ExecSession): string {
+  return warning(
+    `session ${id} (${JSON.stringify(command.slice(0, 100))}) had to make room for this one, and was ended`,
+  )
 }
 
 function directory(base: PathUri, workdir: string | undefined): PathUri {

@@ -1,37 +1,14 @@
 import { ExecError, type ExitVerdict, type Process, type ProcessEvent } from '@waldo/environment'
-import type { PathUri } from '@waldo/protocol'
 import type { EventHub } from '../events/event-hub.ts'
 import type { ExecutionNetwork } from '../network/network-execution.ts'
 import type { Retry } from '../orchestrator/orchestrate.ts'
-import { HeadTailBuffer } from '../output/head-tail-buffer.ts'
 import type { ProcessLog } from '../output/log/process-log.ts'
-import { Utf8Splitter } from '../output/utf8-splitter.ts'
-import type { Observation } from './command-run.ts'
 import type { Ended } from './ended.ts'
-
-/** What becomes of a process at the end of a turn, or of the conversation. */
-export type Lifetime =
-  /** It ends with the turn, or when that is interrupted. */
-  | 'turn'
-  /** It ends with the conversation. */
-  | 'conversation'
-  /** Only somebody who means it ends it. */
-  | 'detached'
-
-export interface SessionFacts {
-  readonly id: number
-  /** The call that started it: it stays its name in events, whoever looks at it later. */
-  readonly callId: string
-  readonly turnId: string
-  readonly environmentId: string
-  readonly command: string
-  readonly argv: readonly string[]
-  readonly cwd: PathUri
-  readonly tty: boolean
-  readonly lifetime: Lifetime
-  readonly sandboxed: boolean
-  readonly attempt: 1 | 2
-}
+import { inTime } from './in-time.ts'
+import type { Observation } from './observation.ts'
+import { OneAtATime } from './one-at-a-time.ts'
+import type { SessionFacts } from './session-facts.ts'
+import { SessionOutput } from './session-output.ts'
 
 export interface SessionOptions {
   readonly process: Process
@@ -39,49 +16,52 @@ export interface SessionOptions {
   readonly events: EventHub
   readonly now: () => number
   readonly network: ExecutionNetwork | undefined
+  /** Whether what happens there gets here, as far as we know. */
+  readonly isReachable: () => boolean
 }
 
-const MAX_DELTAS = 10_000
+type Exited = Extract<ProcessEvent, { type: 'exited' }>
+
 /** What somebody else holds open after the end is not waited for. */
 const TRAILING_OUTPUT_MS = 100
+/** How long an executor may take to end something, or to say how it ended. It may not be within reach. */
+const KILL_MS = 10_000
+const SIGNAL_NAME_MS = 1000
 
 /** A process that a model has started, and everything that it has said. */
 export class ExecSession {
   readonly facts: SessionFacts
-  readonly log: ProcessLog
-  readonly startedAt: number
+  readonly output: SessionOutput
   /** Set by the call that started it, if it may be tried again when its sandbox has denied it something. */
   retry: Retry<Observation> | undefined
-  readonly #process: Process
-  readonly #events: EventHub
-  readonly #now: () => number
-  readonly #network: ExecutionNetwork | undefined
+  /** Whether a model was told how it ended. */
+  endWasTold = false
+  /** Resolves when it has ended, after everything it said was told. Never rejects. */
+  readonly ended: Promise<Ended>
+  readonly #options: SessionOptions
+  readonly #startedAt: number
   readonly #listeners = new Set<(event: ProcessEvent | undefined) => void>()
-  readonly #splitter = new Utf8Splitter()
-  readonly #transcript = new HeadTailBuffer()
+  readonly #users = new OneAtATime()
   readonly #letGo = new AbortController()
-  readonly #ended = Promise.withResolvers<Ended>()
-  readonly #unread = new HeadTailBuffer()
-  #droppedUnread = 0
-  #taken = 0
-  #dropped = 0
-  #deltas = 0
-  #exit: Extract<ProcessEvent, { type: 'exited' }> | undefined
+  #resolveEnded!: (ended: Ended) => void
+  #exit: Exited | undefined
   #isClosed = false
   #endedBy: string | undefined
-  #isTold = false
-  #turn: Promise<unknown> = Promise.resolve()
-  #users = 0
+  #endedAt: number | undefined
 
-  constructor(facts: SessionFacts, { process, log, events, now, network }: SessionOptions) {
-    this.facts = facts
-    this.log = log
-    this.#process = process
-    this.#events = events
-    this.#now = now
-    this.#network = network
-    this.startedAt = now()
+  constructor(facts: SessionFacts, options: SessionOptions) {
     const { id: sessionId, lifetime: _, ...told } = facts
+    const { callId, turnId } = facts
+    const { events } = options
+    this.facts = facts
+    this.#options = options
+    this.#startedAt = options.now()
+    this.output = new SessionOutput(options.log, (data) => {
+      events.emit({ type: 'exec_output', callId, turnId, sessionId, data })
+    })
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve
+    })
     events.emit({ type: 'exec_begin', sessionId, ...told })
     void this.#follow()
   }
@@ -96,62 +76,33 @@ export class ExecSession {
     return this.#isClosed
   }
 
-  /** Resolves when it has ended, after everything it said was told. Never rejects. */
-  get ended(): Promise<Ended> {
-    return this.#ended.promise
+  get isReachable(): boolean {
+    return this.#options.isReachable()
   }
 
+  /** Until now, or until its end. */
   get durationMs(): number {
-    return this.#now() - this.startedAt
+    return (this.#endedAt ?? this.#options.now()) - this.#startedAt
   }
 
   /** Somebody is waiting for it, or writing to it. */
   get isBusy(): boolean {
-    return this.#users > 0
+    return this.#users.isBusy
   }
 
-  /** One at a time. */
-  async exclusively<T>(work: () => Promise<T>): Promise<T> {
-    this.#users++
-    const before = this.#turn
-    const own = Promise.withResolvers<void>()
-    this.#turn = own.promise
-    await before
-    try {
-      return await work()
-    } finally {
-      this.#users--
-      own.resolve()
-    }
+  /** One at a time. Rejects if the signal aborts before it is its turn. */
+  async exclusively<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return await this.#users.run(work, signal)
   }
 
-  /** What it has said since the last time; and how much of that the executor could not keep until we read it. */
-  takeUnread(): { readonly output: HeadTailBuffer; readonly offset: number; readonly droppedBytes: number } {
-    const droppedBytes = this.#droppedUnread
-    const offset = this.#taken
-    const output = this.#unread.drain()
-    this.#droppedUnread = 0
-    this.#taken += output.totalBytes
-    return { output, offset, droppedBytes }
+  /** Resolves when nobody waits for it or writes to it. */
+  async idle(): Promise<void> {
+    await this.#users.idle()
   }
 
-  /** Why it was not let where it wanted to, in words. */
-  get networkDenial(): string | undefined {
-    return this.#network?.denial()
-  }
-
-  /** Waits a moment for a denial that is told after the end. */
-  async networkSettled(ms: number): Promise<void> {
-    if (!this.#network || this.#network.denial() !== undefined) return
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer)
-        stop()
-        resolve()
-      }
-      const timer = setTimeout(done, ms)
-      const stop = this.#network!.onDenied(done)
-    })
+  /** What decides where it may go, if somebody does. */
+  get network(): ExecutionNetwork | undefined {
+    return this.#options.network
   }
 
   /** Told of what happens; undefined when there is nothing more to come. */
@@ -161,44 +112,42 @@ export class ExecSession {
   }
 
   async write(chars: string, signal: AbortSignal): Promise<void> {
-    await this.#process.write(chars, { signal })
+    await this.#options.process.write(chars, { signal })
   }
 
   async interrupt(signal: AbortSignal): Promise<void> {
-    await this.#process.signal('interrupt', { signal })
+    await this.#options.process.signal('interrupt', { signal })
   }
 
-  /** Ends it and everything it has started. Resolves when that is done. */
-  async kill(
-    by: string,
-    { graceMs, signalName }: { graceMs?: number; signalName?: `SIG${string}` } = {},
-  ): Promise<void> {
+  /** Ends it and everything it has started. Resolves when that is done; the executor has to be within reach for that. */
+  async kill(by: string, { graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     if (this.hasExited) return
-    if (signalName !== undefined) return await this.#process.signal(signalName)
     const isFirst = this.#endedBy === undefined
     if (isFirst) this.#endedBy = by
-    try {
-      await this.#process.terminate(graceMs === undefined ? {} : { graceMs })
-    } catch (error) {
+    const told = this.#options.process.terminate(graceMs > 0 ? { graceMs } : {}).catch((error) => {
       // It may live on, and end by itself.
-      if (isFirst && !this.#isTold) this.#endedBy = undefined
+      if (isFirst && !this.hasExited) this.#endedBy = undefined
       throw error
-    }
-    await this.#ended.promise
+    })
+    await inTime(
+      told.then(() => this.ended),
+      graceMs + KILL_MS,
+      () => new ExecError('DISCONNECTED', 'the executor does not answer; it is told as soon as it can be reached'),
+    )
   }
 
-  /** Nobody will ask for it any more. Output that others still write is not followed further. */
+  /** Nobody will ask for it any more. Output that others still write is not followed further, nor one that lives on. */
   letGo(): void {
     this.#letGo.abort(new Error('nobody follows it any more'))
-    this.log.close()
+    this.output.log.close()
   }
 
   async #follow(): Promise<void> {
     let trailing: ReturnType<typeof setTimeout> | undefined
-    let lost: ExecError | Error | undefined
+    let lost: Error | undefined
     try {
-      for await (const event of this.#process.events({ signal: this.#letGo.signal })) {
-        if (event.type === 'output') this.#take(event.data, event.droppedBytes ?? 0)
+      for await (const event of this.#options.process.events({ signal: this.#letGo.signal })) {
+        if (event.type === 'output') this.output.push(event.data, event.droppedBytes ?? 0)
         else if (event.type === 'exited') {
           this.#exit = event
           trailing = setTimeout(() => void this.#end(undefined), TRAILING_OUTPUT_MS)
@@ -206,49 +155,29 @@ export class ExecSession {
         this.#tell(event)
       }
     } catch (error) {
-      lost = ExecError.is(error) ? error : new Error(String((error as Error).message))
+      lost = error as Error
     }
     clearTimeout(trailing)
-    this.#isClosed = true
-    await this.#end(this.#exit ? undefined : lost)
+    // One that was let go of lives on: its end is nothing that we know of, so it is not told.
+    if (!this.#letGo.signal.aborted || this.#exit) {
+      this.#isClosed = true
+      await this.#end(lost)
+    }
     this.#tell(undefined)
   }
 
-  #take(data: Uint8Array, dropped: number): void {
-    this.#droppedUnread += dropped
-    this.#dropped += dropped
-    this.#unread.push(data)
-    this.#transcript.push(data)
-    this.log.push(data)
-    if (this.#isTold) return
-    for (const delta of this.#splitter.push(data)) this.#delta(delta)
-  }
-
-  #delta(data: Uint8Array): void {
-    const { callId, turnId, id: sessionId } = this.facts
-    if (this.#deltas++ < MAX_DELTAS) this.#events.emit({ type: 'exec_output', callId, turnId, sessionId, data })
-  }
-
   /** Once: the end is told after the last output that came in time, and exactly one end for each begin. */
-  async #end(lost: ExecError | Error | undefined): Promise<void> {
-    if (this.#isTold) return
-    this.#isTold = true
-    for (const delta of this.#splitter.end()) this.#delta(delta)
+  async #end(lost: Error | undefined): Promise<void> {
+    if (this.#endedAt !== undefined) return
+    this.#endedAt = this.#options.now()
     const exit = this.#exit
-    const state = this.#endedBy !== undefined ? 'killed' : exit ? 'exited' : 'lost'
     const exitCode = exit?.exitCode ?? null
-    const verdict: ExitVerdict = exit ? verdictOf(exit) : { sandboxDenied: false }
     const signal = exit && exit.exitCode > 128 ? await this.#signalName() : null
-    const ended: Ended = {
-      state,
-      exitCode,
-      signal,
-      verdict,
-      ...(this.#endedBy !== undefined && { endedBy: this.#endedBy }),
-      ...(lost && { error: lost }),
-    }
+    const state = !exit ? 'lost' : this.#endedBy === undefined ? 'exited' : 'killed'
+    const why = this.#endedBy === undefined ? {} : { endedBy: this.#endedBy }
+    const verdict = exit ? verdictOf(exit) : { sandboxDenied: false }
     const { callId, turnId, id: sessionId } = this.facts
-    this.#events.emit({
+    this.#options.events.emit({
       type: 'exec_end',
       callId,
       turnId,
@@ -256,20 +185,21 @@ export class ExecSession {
       state,
       exitCode: exitCode ?? -1,
       signal,
-      ...(this.#endedBy !== undefined && { endedBy: this.#endedBy }),
-      output: new TextDecoder().decode(this.#transcript.markedBytes()),
-      omittedBytes: this.#transcript.omittedBytes + this.#dropped,
+      ...why,
+      ...this.output.end(),
       durationMs: this.durationMs,
       denials: verdict.sandboxDenials ?? [],
     })
-    this.#ended.resolve(ended)
+    this.#resolveEnded({ state, exitCode, signal, verdict, ...why, ...(!exit && lost && { error: lost }) })
   }
 
-  /** A code above 128 may be a signal or not: only the executor knows. */
+  /** A code above 128 may be a signal or not: only the executor knows, once nobody holds the output any more. */
   async #signalName(): Promise<string | null> {
     if (!this.#isClosed) return null
     try {
-      return (await this.#process.wait({ signal: this.#letGo.signal })).signal
+      const { process } = this.#options
+      const asked = process.wait({ signal: this.#letGo.signal })
+      return (await inTime(asked, SIGNAL_NAME_MS, () => new Error('nobody says which'))).signal
     } catch {
       // Whoever cannot say more has said the code.
       return null
@@ -281,11 +211,6 @@ export class ExecSession {
   }
 }
 
-function verdictOf({
-  type: _,
-  seq: __,
-  exitCode: ___,
-  ...verdict
-}: Extract<ProcessEvent, { type: 'exited' }>): ExitVerdict {
+function verdictOf({ type: _, seq: __, exitCode: ___, ...verdict }: Exited): ExitVerdict {
   return verdict
 }

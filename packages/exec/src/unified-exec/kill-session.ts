@@ -1,8 +1,9 @@
 import { ExecError } from '@waldo/environment'
+import { abortable } from '../approvals/abortable.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
-import { observe } from './command-run.ts'
+import { observe } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
 
 export interface KillSessionArguments {
@@ -18,8 +19,9 @@ export async function killSession(args: KillSessionArguments, call: ToolCall, se
   const session = services.store.get(id)
   const hadEnded = session.hasExited
   try {
-    // Not in turn: whoever waits for it is to see it end.
-    await session.kill('kill_session was called', { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) })
+    const killed = session.kill('kill_session was called', { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) })
+    // Not in turn: whoever waits for it is to see it end. And whoever gives up does not take it back.
+    await abortable(killed, call.signal)
   } catch (error) {
     if (!ExecError.is(error)) throw error
     throw new InvalidCall(`kill_session failed: ${error.message}`, { cause: error })
@@ -29,5 +31,5 @@ export async function killSession(args: KillSessionArguments, call: ToolCall, se
     const observed = await observe(session, { ms: 0, signal: call.signal, services })
     const notes = hadEnded ? ['It had ended before'] : []
     return observedAnswer(observed, services, { settings, maxOutputTokens: undefined, notes })
-  })
+  }, call.signal)
 }

@@ -14,7 +14,7 @@ export function listSessions({ store }: Services): ToolAnswer {
       tty,
       lifetime,
       age_seconds: Math.round(session.durationMs / 1000),
-      output_bytes: session.log.totalBytes,
+      output_bytes: session.output.log.totalBytes,
     }
   })
   const lines = sessions.map(({ session_id, state, age_seconds, command, cwd }) => {

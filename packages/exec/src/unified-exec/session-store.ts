@@ -9,8 +9,6 @@ const PROTECTED_SESSIONS = 8
 /** Ended ones that are still known by their number. */
 const MAX_ENDED = 128
 
-export const PRUNED = `the harness: more than ${MAX_SESSIONS} processes were open, and it was not used for longest`
-
 /**
  * The processes of a conversation: the open ones, which run or have ended without anybody being told, and the last ones
  * whose end was told. A number stands for one process until that one is forgotten.
@@ -20,9 +18,15 @@ export class SessionStore {
   /** The one that was used last comes last. */
   readonly #open = new Map<number, ExecSession>()
   readonly #ended = new Map<number, ExecSession>()
+  #isClosed = false
 
   constructor(ids: SessionIds) {
     this.#ids = ids
+  }
+
+  /** Nothing may begin any more. */
+  get isClosed(): boolean {
+    return this.#isClosed
   }
 
   get openCount(): number {
@@ -34,12 +38,18 @@ export class SessionStore {
   }
 
   /**
-   * It is in from the first moment, so that no interrupt can make us forget it. Returns who has to go for it: that one
-   * is out already.
+   * It is in from the first moment, so that no interrupt can make us forget it, and its number is the store's from now
+   * on. Returns who has to go for it: they are out already, but nobody was told of their end.
    */
-  add(session: ExecSession): ExecSession | undefined {
-    const leaving = this.#open.size >= MAX_SESSIONS ? this.#whoLeaves() : undefined
-    if (leaving) this.file(leaving)
+  add(session: ExecSession): readonly ExecSession[] {
+    const leaving: ExecSession[] = []
+    while (this.#open.size >= MAX_SESSIONS) {
+      const next = this.#whoLeaves()
+      // All of them are being waited for: then there are more for a moment.
+      if (!next) break
+      this.file(next)
+      leaving.push(next)
+    }
     this.#open.set(session.facts.id, session)
     return leaving
   }
@@ -48,10 +58,6 @@ export class SessionStore {
     if (!this.isOpen(session)) return
     this.#open.delete(session.facts.id)
     this.#open.set(session.facts.id, session)
-  }
-
-  has(id: number): boolean {
-    return this.#open.has(id) || this.#ended.has(id)
   }
 
   isOpen(session: ExecSession): boolean {
@@ -65,13 +71,15 @@ export class SessionStore {
     return session
   }
 
-  /** Its end was told: it makes room, and can still be asked for. */
+  /** It makes room, and can still be asked for. */
   file(session: ExecSession): void {
     if (!this.isOpen(session)) return
     this.#open.delete(session.facts.id)
     this.#ended.set(session.facts.id, session)
     for (const [id, oldest] of this.#ended) {
       if (this.#ended.size <= MAX_ENDED) break
+      // It had to leave and takes a moment to end: whoever follows it now would not be told of that.
+      if (!oldest.hasExited) continue
       this.#ended.delete(id)
       oldest.letGo()
       // Only now may another be called so.
@@ -79,17 +87,24 @@ export class SessionStore {
     }
   }
 
-  /** As if it had never been, but for its number, which goes to the next attempt. */
-  withdraw(session: ExecSession): void {
-    if (this.isOpen(session)) this.#open.delete(session.facts.id)
+  /** As if it had never been. True if its number goes back to whoever had it before; otherwise it is gone. */
+  withdraw(session: ExecSession): boolean {
     session.letGo()
+    return [this.#open, this.#ended].some((sessions) => {
+      return sessions.get(session.facts.id) === session && sessions.delete(session.facts.id)
+    })
   }
 
   /** Nobody will ask for any of them. Who is to end has to be ended before. */
   close(): void {
-    for (const session of [...this.#open.values(), ...this.#ended.values()]) session.letGo()
-    this.#open.clear()
-    this.#ended.clear()
+    this.#isClosed = true
+    for (const sessions of [this.#open, this.#ended]) {
+      for (const [id, session] of sessions) {
+        session.letGo()
+        this.#ids.release(id)
+      }
+      sessions.clear()
+    }
   }
 
   /** The one that was used longest ago, of those that have ended if there are any. Not one that somebody waits for. */

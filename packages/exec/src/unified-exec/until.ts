@@ -1,8 +1,10 @@
 import { LinePattern } from '../output/line-pattern/line-pattern.ts'
+import { PatternError } from '../output/line-pattern/pattern-error.ts'
+import { warning } from '../output/response-notes.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
 
-/** What a call waits for, as a model writes it. */
-export type UntilArgument = 'exit' | 'output' | { readonly idle_ms?: number; readonly match?: string }
+/** What a call waits for, as a model writes it. Null is as good as absent. */
+export type UntilArgument = 'exit' | 'output' | { readonly idle_ms?: number | null; readonly match?: string | null }
 
 /** What ends a wait before its time, besides the end of the process. */
 export type Until =
@@ -14,11 +16,27 @@ export type Until =
 export function parseUntil(argument: UntilArgument | undefined): Until | undefined {
   if (argument === undefined) return undefined
   if (typeof argument === 'string') return { kind: argument }
-  const { idle_ms: ms, match } = argument
-  if ((ms === undefined) === (match === undefined)) {
+  const ms = argument.idle_ms ?? undefined
+  const match = argument.match ?? undefined
+  if (match !== undefined && ms === undefined) return { kind: 'match', pattern: parsed(match) }
+  if (ms === undefined || match !== undefined) {
     throw new InvalidCall('`until` takes one of "exit", "output", {"idle_ms": number} and {"match": text}')
   }
-  if (match !== undefined) return { kind: 'match', pattern: LinePattern.parse(match) }
-  if (!(ms! > 0)) throw new InvalidCall('`until.idle_ms` has to be above 0')
-  return { kind: 'idle', ms: ms! }
+  if (!(ms > 0)) throw new InvalidCall('`until.idle_ms` has to be above 0')
+  return { kind: 'idle', ms }
+}
+
+/** For the model, if nobody can know whether what it waits for has come. */
+export function untilNotes(until: Until | undefined): string[] {
+  if (until?.kind !== 'match' || !until.pattern.isSpent) return []
+  return [warning('`until.match` is too hard for this output, and was not looked for to the end: search for less')]
+}
+
+function parsed(match: string): LinePattern {
+  try {
+    return LinePattern.parse(match)
+  } catch (error) {
+    if (!(error instanceof PatternError)) throw error
+    throw new InvalidCall(`\`until.match\`: ${error.message}`, { cause: error })
+  }
 }

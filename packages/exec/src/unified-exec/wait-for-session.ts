@@ -2,6 +2,7 @@ import type { ProcessEvent } from '@waldo/environment'
 import type { Pauses } from '../approvals/pauses.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { Until } from './until.ts'
+import { UntilWatch } from './until-watch.ts'
 
 /** How long output is waited for that somebody else holds open after the end. */
 const AFTER_EXIT_MS = 50
@@ -9,6 +10,8 @@ const AFTER_EXIT_MS = 50
 export interface WaitOptions {
   readonly ms: number
   readonly until?: Until | undefined
+  /** Where in its log begins what may be what is waited for. */
+  readonly since: number
   /** While a person is being asked, time stands still. */
   readonly pauses: Pauses
   readonly signal: AbortSignal
@@ -32,28 +35,31 @@ class Wait {
   readonly #resolve: () => void
   readonly #reject: (reason: unknown) => void
   readonly #undo: (() => void)[] = []
-  readonly #decoder = new TextDecoder()
+  readonly #watch: UntilWatch
   #remainingMs: number
   #idleMs: number
   #armedAt: number | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #sawExit = false
-  #line = ''
 
   constructor(session: ExecSession, options: WaitOptions, resolve: () => void, reject: (reason: unknown) => void) {
     this.#session = session
     this.#options = options
     this.#resolve = resolve
     this.#reject = reject
+    this.#watch = new UntilWatch(options.until)
     this.#remainingMs = options.ms
     this.#idleMs = options.until?.kind === 'idle' ? options.until.ms : Number.POSITIVE_INFINITY
   }
 
   begin(): void {
-    const { pauses, signal } = this.#options
-    if (signal.aborted || this.#session.isClosed) {
-      if (signal.aborted) this.#reject(signal.reason)
-      else this.#resolve()
+    const { pauses, signal, since } = this.#options
+    if (signal.aborted) {
+      this.#reject(signal.reason)
+      return
+    }
+    if (this.#session.isClosed || this.#watch.sees(this.#session.output.log, since)) {
+      this.#resolve()
       return
     }
     const abort = () => this.#finish(() => this.#reject(signal.reason))
@@ -69,7 +75,7 @@ class Wait {
 
   #happened(event: ProcessEvent | undefined): void {
     const isOver = event === undefined || event.type === 'closed'
-    if (isOver || (event.type === 'output' && this.#isMet(event.data))) {
+    if (isOver || (event.type === 'output' && this.#watch.push(event.data))) {
       this.#finish(this.#resolve)
     } else if (event.type === 'exited') {
       this.#exited()
@@ -87,16 +93,6 @@ class Wait {
     this.#sawExit = true
     this.#spend()
     this.#remainingMs = Math.min(this.#remainingMs, AFTER_EXIT_MS)
-  }
-
-  #isMet(data: Uint8Array): boolean {
-    const { until } = this.#options
-    if (until?.kind === 'output') return data.length > 0
-    if (until?.kind !== 'match') return false
-    const lines = (this.#line + this.#decoder.decode(data, { stream: true })).split('\n')
-    this.#line = lines.at(-1)!.slice(-until.pattern.maxLength)
-    // The last one may not be complete; a prompt never is.
-    return lines.some((line) => until.pattern.test(line))
   }
 
   #arm(): void {

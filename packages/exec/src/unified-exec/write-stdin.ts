@@ -3,10 +3,11 @@ import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { retryRejected } from '../output/response-notes.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
-import { type Observation, observe } from './command-run.ts'
 import type { ExecSession } from './exec-session.ts'
+import { type Observation, observe } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
-import { parseUntil, type UntilArgument } from './until.ts'
+import { outputBudget } from './output-budget.ts'
+import { parseUntil, type UntilArgument, untilNotes } from './until.ts'
 import { yieldTime } from './yield-time.ts'
 
 export interface WriteStdinArguments {
@@ -24,7 +25,8 @@ const AFTER_WRITE_MS = 100
 /** Writes to a process, or only looks at it, and answers with what it has said since. */
 export async function writeStdin(args: WriteStdinArguments, call: ToolCall, services: Services): Promise<ToolAnswer> {
   const { settings } = call.turn
-  const { session_id: id, chars = '', max_output_tokens: maxOutputTokens } = args
+  const { session_id: id, chars = '' } = args
+  const maxOutputTokens = outputBudget(args)
   const until = parseUntil(args.until)
   const wait = yieldTime({
     requestedMs: args.yield_time_ms,
@@ -34,13 +36,17 @@ export async function writeStdin(args: WriteStdinArguments, call: ToolCall, serv
   })
   const { store, events } = services
   const session = store.get(id)
-  return await session.exclusively(async () => {
-    // Another attempt may have its number by now.
-    if (store.get(id) !== session) throw new InvalidCall(`Unknown process id ${id}`)
-    const wasTold = !store.isOpen(session)
+  const answer = await session.exclusively(async () => {
+    // Whoever was here before may have started another attempt, which has its number now. So may anybody else.
+    const current = store.get(id)
+    if (current.facts.callId !== session.facts.callId) throw new InvalidCall(`Unknown process id ${id}`)
+    if (current !== session) return undefined
+    const wasTold = session.endWasTold
     store.used(session)
+    // What was said before something is written is no answer to it.
+    const since = chars === '' ? undefined : session.output.log.totalBytes
     const note = chars === '' ? undefined : await write(session, chars, call.signal)
-    const observed = await observe(session, { ms: wait.ms, until, signal: call.signal, services })
+    const observed = await observe(session, { ms: wait.ms, until, since, signal: call.signal, services })
     if (chars !== '' || !observed.ended) {
       const { callId, turnId } = session.facts
       events.emit({ type: 'terminal_interaction', callId, turnId, sessionId: id, stdin: chars })
@@ -48,10 +54,13 @@ export async function writeStdin(args: WriteStdinArguments, call: ToolCall, serv
     const { shown, rejection } = wasTold ? { shown: observed } : await perhapsRetried(observed, call)
     const notes = [
       ...(wasTold ? ['Its end was told before'] : []),
-      ...[note, rejection, wait.note].filter((text) => text !== undefined),
+      ...[note, rejection].filter((text) => text !== undefined),
+      ...wait.notes,
+      ...untilNotes(until),
     ]
     return observedAnswer(shown, services, { settings, maxOutputTokens, notes })
-  })
+  }, call.signal)
+  return answer ?? (await writeStdin(args, call, services))
 }
 
 /** Undefined, or what has to be said about it. */

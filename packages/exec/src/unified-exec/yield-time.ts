@@ -1,11 +1,13 @@
+import { clampedYieldWarning } from '../output/response-notes.ts'
+
 /** How long a call waits for a process before it answers with what there is. Nothing is ever killed by that. */
-export const MIN_YIELD_MS = 250
+const MIN_YIELD_MS = 250
 const MAX_YIELD_MS = 30_000
 const MIN_POLL_MS = 5000
 const DEFAULT_COMMAND_MS = 10_000
 const DEFAULT_WRITE_MS = 250
-/** The longest wait of a call that only looks, or that says what it waits for, unless the harness says otherwise. */
-export const DEFAULT_MAX_POLL_MS = 300_000
+/** Timers cannot wait longer. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface YieldRequest {
   /** What the model asks for. */
@@ -18,21 +20,21 @@ export interface YieldRequest {
 
 export interface YieldTime {
   readonly ms: number
-  /** For the model, if it gets something else than it asked for. */
-  readonly note?: string
+  /** For the model, if it gets less than it asked for. */
+  readonly notes: readonly string[]
 }
 
 export function yieldTime({ requestedMs, kind, hasCondition, maxPollMs }: YieldRequest): YieldTime {
-  const longest = Math.max(MIN_POLL_MS, maxPollMs)
-  const [least, most, usual] = hasCondition
-    ? [MIN_YIELD_MS, longest, longest]
-    : ({
-        command: [MIN_YIELD_MS, MAX_YIELD_MS, DEFAULT_COMMAND_MS],
-        write: [MIN_YIELD_MS, MAX_YIELD_MS, DEFAULT_WRITE_MS],
-        poll: [MIN_POLL_MS, longest, MIN_POLL_MS],
-      }[kind] as [number, number, number])
+  const longest = Math.min(Math.max(MIN_POLL_MS, maxPollMs), LONGEST_TIMER_MS)
+  const { least, most, usual } = hasCondition
+    ? { least: MIN_YIELD_MS, most: longest, usual: longest }
+    : {
+        command: { least: MIN_YIELD_MS, most: MAX_YIELD_MS, usual: DEFAULT_COMMAND_MS },
+        write: { least: MIN_YIELD_MS, most: MAX_YIELD_MS, usual: DEFAULT_WRITE_MS },
+        poll: { least: MIN_POLL_MS, most: longest, usual: MIN_POLL_MS },
+      }[kind]
   const ms = Math.min(Math.max(requestedMs ?? usual, least), most)
   // A wait that is made longer tells by itself; one that is cut short looks like a process that hangs.
-  if (requestedMs === undefined || requestedMs <= most) return { ms }
-  return { ms, note: `Warning: yield_time_ms ${requestedMs} is more than the ${most} that are allowed here.` }
+  const isCut = requestedMs !== undefined && requestedMs > most
+  return { ms, notes: isCut ? [clampedYieldWarning(requestedMs, ms)] : [] }
 }

@@ -40,14 +40,16 @@ export function judgeMatches(
   { matches, misses }: { readonly matches: readonly RuleMatch[]; readonly misses: readonly NearMiss[] },
   { call, line, dangerOf }: JudgedLine,
 ): JudgedPart {
+  const isAllowed = matches.some(({ rule }) => rule.decision === 'allow')
   // One rule that keeps it is enough: of several the strictest counts, in this as in everything.
-  const bypassesSandbox = matches.length > 0 && matches.every((match) => match.bypassesSandbox)
-  const found =
-    matches.length === 0
-      ? heuristic(call, dangerOf(aloneIn(line, part), part.segment.words))
-      : bypassesSandbox
-        ? undefined
-        : overrideHeuristic(call)
+  const bypassesSandbox = isAllowed && matches.every((match) => match.bypassesSandbox)
+  // Only a rule that allows it answers what would be asked without: else a rule that prompts could make things easier.
+  const unanswered = bypassesSandbox
+    ? undefined
+    : isAllowed
+      ? overrideHeuristic(call)
+      : heuristic(call, dangerOf(aloneIn(line, part), part.segment.words))
+  const found = matches.length > 0 && unanswered?.decision === 'allow' ? undefined : unanswered
   const decision = strictest([...decisionsOf(matches), ...(found ? [found.decision] : [])])
   return { ...part, matches, misses, ...(found && { heuristic: found }), decision, bypassesSandbox }
 }

@@ -9,7 +9,7 @@ import type { RuleSet } from '../rules/rule-set.ts'
  * `command`: it is run. `shell`: it runs the commands, and is not the usual one. `script`: a whole argv that nobody can
  * see through. `within`: it can be seen in something else. Rules that prompt or forbid hold for it, nothing allows by it.
  */
-export type PartRole = 'command' | 'shell' | 'script' | 'within'
+type PartRole = 'command' | 'shell' | 'script' | 'within'
 
 export interface Part {
   readonly role: PartRole
@@ -21,8 +21,17 @@ export interface CommandToTakeApart {
   readonly shell?: string | undefined
 }
 
+export interface Parts {
+  readonly parts: readonly Part[]
+  /** There is more within than is held against the rules that prompt or forbid: it could be what they are about. */
+  readonly isUnseen: boolean
+}
+
+/** Each is held against every rule for its program. Whoever has more of them hides one. */
+const MAX_WITHIN = 1000
+
 /** What of a command line is judged. Of what is seen within, only that which a rule could prompt or forbid. */
-export function partsOf(command: CommandToTakeApart, line: CommandLine, rules: RuleSet): readonly Part[] {
+export function partsOf(command: CommandToTakeApart, line: CommandLine, rules: RuleSet): Parts {
   const { argv } = command
   const parts: Part[] = []
   if (isUnfamiliarShell(command)) parts.push({ role: 'shell', segment: bare([argv[0]!]) })
@@ -30,12 +39,15 @@ export function partsOf(command: CommandToTakeApart, line: CommandLine, rules: R
   for (const segment of commands) parts.push({ role: 'command', segment })
   // Something is run in any case: of nothing, everything would be allowed.
   if (commands.length === 0) parts.push({ role: 'script', segment: bare(argv) })
-  const within = insideOf(line)?.within ?? []
-  for (const segment of within) if (rules.restricts(segment.words[0])) parts.push({ role: 'within', segment })
-  for (const { words } of [...commands, ...within]) {
-    for (const carried of carriedBy(words, rules)) parts.push({ role: 'within', segment: bare(carried) })
+  if (rules.longestRestriction === 0) return { parts, isUnseen: false }
+
+  const inside = insideOf(line)
+  const within = new Map<string, Part>()
+  for (const words of commandsWithin(commands, inside?.within ?? [], rules)) {
+    if (within.size > MAX_WITHIN) break
+    within.set(JSON.stringify(words), { role: 'within', segment: bare(words) })
   }
-  return parts
+  return { parts: [...parts, ...within.values()], isUnseen: inside?.tooDeep === true || within.size > MAX_WITHIN }
 }
 
 /** What is known of code within it. */
@@ -47,15 +59,22 @@ export function bare(words: readonly string[]): Segment {
   return { words, assignments: [], redirects: [] }
 }
 
-/**
- * After `sudo`, `env`, `xargs` and the like every word may be the program. It can only make a decision stricter, so it is
- * no harm to take too many for one.
- */
-function* carriedBy(words: readonly string[], rules: RuleSet): Generator<readonly string[]> {
-  if (rules.longestRestriction === 0 || !carriesCommand(words)) return
-  for (let i = 1; i < words.length; i++) {
-    // No more than a rule can look at: the words of thousands of copies would be millions.
-    if (rules.restricts(words[i])) yield words.slice(i, i + rules.longestRestriction)
+/** No more words of each than a rule can look at: those of thousands of copies would be millions. */
+function* commandsWithin(
+  commands: readonly Segment[],
+  within: readonly Segment[],
+  rules: RuleSet,
+): Generator<readonly string[]> {
+  for (const { words } of within) {
+    if (rules.restricts(words[0])) yield words.slice(0, rules.longestRestriction)
+  }
+  for (const { words } of [...commands, ...within]) {
+    if (!carriesCommand(words)) continue
+    // After `sudo`, `env`, `xargs` and the like every word may be the program. It can only make a decision stricter, so
+    // it is no harm to take too many for one.
+    for (let i = 1; i < words.length; i++) {
+      if (rules.restricts(words[i])) yield words.slice(i, i + rules.longestRestriction)
+    }
   }
 }
 

@@ -47,17 +47,19 @@ function forbiddenReason(judged: Judged): string {
   return dangerReason(judged) ?? `${command}blocked by policy`
 }
 
-/** Why nobody can be asked, if nobody can: what needs a question is refused then, never done. */
+/**
+ * Why nobody can be asked, if nobody can: what needs a question is refused then, never done. Where there are questions of
+ * both kinds, both must be allowed: an answer is one to all of them.
+ */
 function unpromptable(judged: Judged): string | undefined {
   const { approvalPolicy, parts } = judged
-  const isByRule = mostSpecific(parts, 'prompt') !== undefined
   if (approvalPolicy === 'never') return 'approval required by policy, but AskForApproval is set to Never'
   if (typeof approvalPolicy === 'string') return undefined
-  if (isByRule) {
-    if (approvalPolicy.granular.rules) return undefined
+  const { rules, sandboxApproval } = approvalPolicy.granular
+  if (!rules && mostSpecific(parts, 'prompt')) {
     return 'approval required by policy rule, but AskForApproval::Granular.rules is false'
   }
-  if (approvalPolicy.granular.sandboxApproval) return undefined
+  if (sandboxApproval || !parts.some((part) => part.heuristic?.decision === 'prompt')) return undefined
   const otherwise = 'approval required by policy, but AskForApproval::Granular.sandbox_approval is false'
   return dangerReason(judged) ?? otherwise
 }

@@ -23,6 +23,8 @@ export class RuleSet {
   readonly longestRestriction: number
   readonly #rules: readonly Rule[]
   readonly #byProgram = new Map<string, CompiledRule[]>()
+  /** Programs that a rule prompts about or forbids. */
+  readonly #restricted = new Set<string>()
   /** By name, then by layer: a file counts if every layer that speaks of the name lists it. */
   readonly #paths = new Map<string, Map<string, ReadonlySet<string>>>()
 
@@ -38,6 +40,7 @@ export class RuleSet {
     for (const rule of this.prefixRules) {
       const compiled = new CompiledRule(rule)
       for (const program of compiled.programs) {
+        if (rule.decision !== 'allow') this.#restricted.add(program)
         const others = this.#byProgram.get(program)
         if (others) others.push(compiled)
         else this.#byProgram.set(program, [compiled])
@@ -56,14 +59,13 @@ export class RuleSet {
 
   /** As if this were the only rule for commands. */
   withOnly(rule: PrefixRule): RuleSet {
-    return new RuleSet([...this.hostExecutables, rule])
+    return new RuleSet([...this.hostExecutables, rule], this.restrictingLayers)
   }
 
   /** Whether a rule that prompts or forbids speaks of the program. */
   restricts(program: string | undefined): boolean {
     if (program === undefined) return false
-    const name = program.slice(program.lastIndexOf('/') + 1)
-    return [program, name].some((each) => this.#byProgram.get(each)?.some(({ rule }) => rule.decision !== 'allow'))
+    return this.#restricted.has(program) || this.#restricted.has(program.slice(program.lastIndexOf('/') + 1))
   }
 
   /** All rules that hold for a command, and those that would if it had less about it. */
@@ -102,10 +104,14 @@ export class RuleSet {
     return (this.#byProgram.get(program) ?? []).filter((rule) => rule.fits(words))
   }
 
-  /** Undefined if nobody speaks of the name. */
+  /** Undefined if nobody speaks of the name, or only who cannot allow anything does. */
   #isListed(name: string, path: string): boolean | undefined {
-    const layers = this.#paths.get(name)
-    return layers && [...layers.values()].every((paths) => paths.has(path))
+    let listed: true | undefined
+    for (const [layer, paths] of this.#paths.get(name) ?? []) {
+      if (!paths.has(path)) return false
+      if (!this.restrictingLayers.has(layer)) listed = true
+    }
+    return listed
   }
 }
 

@@ -44,8 +44,7 @@ export interface HostExecutable {
   readonly origin: Origin
 }
 
-export const PROTOCOLS = ['http', 'https', 'socks5_tcp', 'socks5_udp'] as const
-export type NetworkProtocol = (typeof PROTOCOLS)[number]
+export type NetworkProtocol = 'http' | 'https' | 'socks5_tcp' | 'socks5_udp'
 
 export interface NetworkRule {
   readonly kind: 'network'

@@ -3,8 +3,7 @@ import type { CommandPolicy, CommandToJudge } from '../command-policy.ts'
 import { type RecordedCommand, recordedCommand } from './recorded-command.ts'
 import { textLines } from './text-lines.ts'
 
-export const CHANGES = ['newly-denied', 'newly-asked', 'newly-allowed', 'newly-unsandboxed', 'newly-sandboxed'] as const
-export type Change = (typeof CHANGES)[number]
+export type Change = 'newly-denied' | 'newly-asked' | 'newly-allowed' | 'newly-unsandboxed' | 'newly-sandboxed'
 
 export type SimulationEvent =
   /** A command that the two policies treat differently. */

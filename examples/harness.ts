@@ -1,0 +1,69 @@
+// An agent: a model, the tools, and a person who is asked.  MODEL_URL=… MODEL=… bun examples/harness.ts "fix the tests"
+// Any server with the responses API will do. Commands run here, in a sandbox around this directory; with
+// WALDO_URL=ws://… they run on that executor instead.
+import { type Environment, ReadyEnvironments, StickySelection } from '@waldo/environment'
+import { Conversation, completionMessage, type ToolDefinition } from '@waldo/exec'
+import { openPolicy, TerminalApprover } from '@waldo/exec/node'
+import { connect, local } from '@waldo/sdk'
+
+const { MODEL_URL, MODEL = 'default', MODEL_KEY = '', WALDO_URL } = process.env
+const task = process.argv.slice(2).join(' ')
+if (!MODEL_URL || !task) throw new Error('usage: MODEL_URL=http://… harness.ts TASK')
+
+type Item = {
+  type: string
+  call_id?: string
+  name?: string
+  arguments?: string
+  input?: string
+  [other: string]: unknown
+}
+
+async function ask(input: readonly Item[], tools: readonly ToolDefinition[]): Promise<Item[]> {
+  const response = await fetch(`${MODEL_URL}/responses`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${MODEL_KEY}` },
+    body: JSON.stringify({ model: MODEL, input, tools }),
+  })
+  if (!response.ok) throw new Error(`the model answers ${response.status}: ${await response.text()}`)
+  return ((await response.json()) as { output: Item[] }).output
+}
+
+const cwd = process.cwd()
+await using environment: Environment = WALDO_URL ? connect(WALDO_URL, { cwd }) : local({ cwd })
+const known = { defaultId: environment.id, get: (id: string) => (id === environment.id ? environment : undefined) }
+const selection = new StickySelection(known, { cwd })
+const environments = await ReadyEnvironments.connect(selection.forTurn(), known)
+
+await using conversation = new Conversation({
+  ...(await openPolicy({ workspace: cwd })),
+  approvers: [new TerminalApprover()],
+})
+conversation.onEvent((event) => {
+  if (event.type === 'exec_begin') console.error(`$ ${event.command}`)
+  if (event.type === 'exec_output') process.stderr.write(event.data)
+})
+const turn = conversation.turn({ environments })
+process.on('SIGINT', () => void turn.interrupt())
+
+const history: Item[] = [{ type: 'message', role: 'user', content: task }]
+for (;;) {
+  const items = await ask(history, conversation.tools(turn))
+  history.push(...items)
+  const calls = items.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+  for (const { content } of items.filter(({ type }) => type === 'message')) console.log(textOf(content))
+  const answers = calls.map(async ({ type, name = '', call_id: callId = '', arguments: args, input }) => {
+    const { text } = await conversation.call(name, args ?? input, { turn, callId })
+    return { type: `${type}_output`, call_id: callId, output: text }
+  })
+  history.push(...(await Promise.all(answers)))
+  // What has ended meanwhile is told in one message, instead of being polled for.
+  const ended = completionMessage(await conversation.takeCompletions())
+  if (ended) history.push({ type: 'message', role: 'user', content: ended })
+  if (calls.length === 0 && !ended) break
+}
+await turn.end()
+
+function textOf(content: unknown): string {
+  return Array.isArray(content) ? content.map((part) => part.text ?? '').join('') : String(content)
+}

@@ -1,0 +1,85 @@
+import {
+  type ApprovalPolicy,
+  type CommandToJudge,
+  DEFAULT_SETTINGS,
+  dangerousReason,
+  type Explanation,
+  loadRules,
+  mayAskForSandbox,
+  type PermissionProfile,
+  permissionsOf,
+  policyName,
+  type RuleLayer,
+  RulePolicy,
+  ScriptParser,
+} from '@waldo/exec'
+import { grammarFiles } from '@waldo/exec/node'
+import { fromPosixPath } from '@waldo/protocol'
+import type { Flags } from '../flags.ts'
+import { UsageError } from '../usage-error.ts'
+import { projectDirectory, type RuleFlags } from './rule-source.ts'
+
+/** What holds for a call, beside the rules. */
+export const CALL_FLAGS = { approval: 'text', sandbox: 'text' } as const
+
+/** What a script is run with. */
+export const SHELL = '/bin/bash'
+
+type CallSettings = Omit<CommandToJudge, 'argv' | 'sandboxPermissions' | 'prefixRule' | 'shell'> & {
+  readonly shell: string
+}
+
+export function callSettings(flags: Flags<typeof CALL_FLAGS> & RuleFlags, help: string): CallSettings {
+  return {
+    environmentId: 'local',
+    cwd: fromPosixPath(projectDirectory(flags)),
+    approvalPolicy: approvalPolicy(flags.approval, help),
+    permissions: permissionsOf(permissionProfile(flags.sandbox, help)),
+    shell: SHELL,
+  }
+}
+
+function approvalPolicy(given: string | undefined, help: string): ApprovalPolicy {
+  if (given === undefined) return DEFAULT_SETTINGS.approvalPolicy
+  if (given === 'untrusted' || given === 'on-request' || given === 'never') return given
+  const [, list] = /^granular:(sandbox|rules|sandbox,rules|rules,sandbox)$/.exec(given) ?? []
+  if (list === undefined) {
+    const known = 'untrusted, on-request, never, granular:sandbox, granular:rules or granular:sandbox,rules'
+    throw new UsageError(`--approval ${given}: expected ${known}`, help)
+  }
+  const may = list.split(',')
+  const granular = {
+    sandboxApproval: may.includes('sandbox'),
+    rules: may.includes('rules'),
+    requestPermissions: false,
+  }
+  return { granular }
+}
+
+function permissionProfile(given: string | undefined, help: string): PermissionProfile {
+  if (given === undefined) return DEFAULT_SETTINGS.permissions
+  if (given === 'read-only' || given === 'workspace' || given === 'full-access') return given
+  throw new UsageError(`--sandbox ${given}: expected read-only, workspace or full-access`, help)
+}
+
+/** Throws `RulesError` if the rules cannot be used. Rules are only asked here, never saved. */
+export function policyOf(layers: readonly RuleLayer[]): RulePolicy {
+  const scripts = new ScriptParser(grammarFiles)
+  return new RulePolicy({
+    rules: loadRules(layers),
+    commandLine: (argv) => scripts.commandLine(argv),
+    dangerousReason,
+    store: { append: () => Promise.reject(new Error('rules are not saved by a command that only asks')) },
+  })
+}
+
+/** As a tool call is judged: what nobody may be asked for is refused whatever the rules say. */
+export async function explainCall(policy: RulePolicy, command: CommandToJudge): Promise<Explanation> {
+  const explanation = await policy.explain(command)
+  const { approvalPolicy, sandboxPermissions } = command
+  if (sandboxPermissions === 'use_default' || mayAskForSandbox(approvalPolicy)) return explanation
+  const text = `under the approval policy "${policyName(approvalPolicy)}" a call cannot ask to leave its sandbox`
+  const otherwise = 'without asking for it (use_default) the rules decide'
+  const why = [{ source: 'approval-policy', text, otherwise } as const]
+  return { ...explanation, decision: 'forbidden', requirement: { kind: 'forbidden', reason: text, why }, why }
+}

@@ -1,0 +1,76 @@
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { configDirectory } from '@waldo/environment/node'
+import { type RuleLayer, STARTER_RULES } from '@waldo/exec'
+import { readRuleLayers } from '@waldo/exec/node'
+import type { Flags } from '../flags.ts'
+import { UsageError } from '../usage-error.ts'
+import { readGivenRules } from './given-rules.ts'
+
+/** Which rules count. */
+export const RULE_FLAGS = { rules: 'texts', 'no-project': 'switch', starter: 'switch', cwd: 'text' } as const
+export type RuleFlags = Flags<typeof RULE_FLAGS>
+
+const SYSTEM_DIRECTORY = '/etc/waldo/rules'
+const STARTER: RuleLayer = { name: 'starter', files: [{ path: 'waldo:starter.rules', text: STARTER_RULES }] }
+
+/** Where rules may be written. */
+export interface RulePlace {
+  readonly layer: string
+  readonly path: string
+  readonly state: 'read' | 'empty' | 'missing' | 'left out'
+}
+
+export interface RuleSource {
+  readonly places: readonly RulePlace[]
+  readonly layers: readonly RuleLayer[]
+}
+
+/** Throws `RulesError` if something cannot be read. */
+export async function readRuleSource(flags: RuleFlags, help: string): Promise<RuleSource> {
+  if (flags.rules && flags['no-project']) {
+    throw new UsageError('--rules and --no-project exclude each other: only what --rules names is read', help)
+  }
+  const { places, layers } = flags.rules ? await readGiven(flags.rules) : await readLayers(flags)
+  if (!flags.starter) return { places, layers }
+  const place = { layer: STARTER.name, path: 'shipped with waldo', state: 'read' } as const
+  return { places: [...places, place], layers: [...layers, STARTER] }
+}
+
+export function projectDirectory({ cwd = '.' }: RuleFlags): string {
+  return resolve(cwd)
+}
+
+/** Each is a layer of its own. */
+export async function readGiven(paths: readonly string[]): Promise<RuleSource> {
+  const layers: RuleLayer[] = []
+  for (const path of paths) layers.push(await readGivenRules(resolve(path)))
+  const places = layers.map(({ name: path, files }) => {
+    return { layer: 'given', path, state: files.length === 0 ? ('empty' as const) : ('read' as const) }
+  })
+  return { places, layers }
+}
+
+async function readLayers(flags: RuleFlags): Promise<RuleSource> {
+  const { env } = process
+  const project = projectDirectory(flags)
+  const isTrusted = !flags['no-project']
+  const layers = await readRuleLayers({
+    env,
+    systemDirectory: SYSTEM_DIRECTORY,
+    ...(isTrusted && { workspace: project }),
+  })
+  const directories = {
+    system: SYSTEM_DIRECTORY,
+    user: join(configDirectory({ env }), 'rules'),
+    project: join(project, '.waldo', 'rules'),
+  }
+  const places = Object.entries(directories).map(async ([layer, path]): Promise<RulePlace> => {
+    const read = layers.find(({ name }) => name === layer)
+    if (!read) return { layer, path, state: 'left out' }
+    if (read.files.length > 0) return { layer, path, state: 'read' }
+    const isThere = await stat(path).catch(() => undefined)
+    return { layer, path, state: isThere ? 'empty' : 'missing' }
+  })
+  return { places: await Promise.all(places), layers }
+}

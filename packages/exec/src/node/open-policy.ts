@@ -1,0 +1,26 @@
+import { RulePolicy } from '../policy/rule-policy.ts'
+import { loadRules } from '../policy/rules/load-rules.ts'
+import { dangerousReason } from '../script/dangerous.ts'
+import { ScriptParser } from '../script/script-parser.ts'
+import { grammarFiles } from './bash-grammar.ts'
+import { RuleFiles, type RulePlaces, readRuleLayers } from './rule-files.ts'
+
+export interface OpenedPolicy {
+  readonly policy: RulePolicy
+  readonly scripts: ScriptParser
+}
+
+/**
+ * The rules of this machine, of its user and of a project, as a conversation needs them. Throws `RulesError` if any of
+ * them is wrong. A project that is not trusted is left out by not naming its `workspace`.
+ */
+export async function openPolicy({ env = process.env, ...places }: Partial<RulePlaces> = {}): Promise<OpenedPolicy> {
+  const scripts = new ScriptParser(grammarFiles)
+  const policy = new RulePolicy({
+    rules: loadRules(await readRuleLayers({ env, ...places })),
+    commandLine: (argv) => scripts.commandLine(argv),
+    dangerousReason,
+    store: new RuleFiles({ env, ...places }),
+  })
+  return { policy, scripts }
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { LogBudget } from '../output/log/log-budget.ts'
+import { ProcessLog } from '../output/log/process-log.ts'
+import { parseUntil, type UntilArgument, untilNotes } from './until.ts'
+import { UntilWatch } from './until-watch.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const matching = (match: string) => new UntilWatch(parseUntil({ match }))
+
+describe('what a call waits for', () => {
+  test('is one thing', () => {
+    assert.equal(parseUntil(undefined), undefined)
+    assert.deepEqual(parseUntil('exit'), { kind: 'exit' })
+    assert.deepEqual(parseUntil('output'), { kind: 'output' })
+    assert.deepEqual(parseUntil({ idle_ms: 5 }), { kind: 'idle', ms: 5 })
+    assert.deepEqual(parseUntil({ idle_ms: 5, match: null }), { kind: 'idle', ms: 5 })
+    assert.equal(parseUntil({ idle_ms: null, match: 'x' })?.kind, 'match')
+  })
+
+  test('is told what is wrong with it', () => {
+    const wrong: UntilArgument[] = [{}, { idle_ms: 1, match: 'x' }, { match: null }, { idle_ms: 0 }, { idle_ms: -1 }]
+    for (const until of wrong) assert.throws(() => parseUntil(until), { name: 'InvalidCall', message: /`until/ })
+    for (const match of ['(', '[', 'a{99999}', '(?<=x)', 'x'.repeat(100_000), '((a{99}){99}){99}']) {
+      assert.throws(() => parseUntil({ match }), { name: 'InvalidCall', message: /^`until\.match`: / })
+    }
+  })
+
+  test('an output is anything that is said', () => {
+    const watch = new UntilWatch({ kind: 'output' })
+    assert.equal(watch.push(bytes('')), false)
+    assert.equal(watch.push(bytes('\n')), true)
+    assert.equal(new UntilWatch(undefined).push(bytes('x')), false)
+    assert.equal(new UntilWatch({ kind: 'exit' }).push(bytes('x')), false)
+  })
+
+  test('a line is found across the borders of what comes, and before it has ended', () => {
+    const watch = matching('ready> $')
+    assert.deepEqual(
+      ['almost rea', 'dy>', ' '].map((text) => watch.push(bytes(text))),
+      [false, false, true],
+    )
+  })
+
+  test('a line is not more than a line', () => {
+    const watch = matching('one.*two')
+    assert.equal(watch.push(bytes('one\ntwo\none ')), false)
+    assert.equal(watch.push(bytes('and two')), true)
+  })
+
+  test('the end of a line of a terminal is its end', () => {
+    assert.equal(matching('listening$').push(bytes('listening\r\nmore')), true)
+    assert.equal(matching('^$').push(bytes('x\r\n\r\ny')), true)
+  })
+
+  test('is found however the output is cut into pieces', () => {
+    const line = fc.array(fc.constantFrom('a', 'b', '€', '\r'), { maxLength: 6 }).map((parts) => parts.join(''))
+    const text = fc.array(line, { minLength: 1, maxLength: 6 }).map((lines) => bytes(`${lines.join('\n')}\n`))
+    const cuts = fc.array(fc.nat(80), { maxLength: 6 })
+    fc.assert(
+      fc.property(text, cuts, fc.constantFrom('^ab', 'ba', '€b', 'aa'), (text, cuts, match) => {
+        const places = [...new Set([0, ...cuts.filter((cut) => cut < text.length), text.length])].sort((a, b) => a - b)
+        const watch = matching(match)
+        const found = places.slice(1).some((to, index) => watch.push(text.subarray(places[index], to)))
+        assert.equal(found, matching(match).push(text))
+      }),
+    )
+  })
+
+  test('is also found in what came before the wait, from where that counts', () => {
+    const log = new ProcessLog(new LogBudget())
+    log.push(bytes(`old prompt\n${'x'.repeat(200_000)}\nnew prompt\n`))
+    assert.equal(matching('^old').sees(log, 0), true)
+    assert.equal(matching('^old').sees(log, 11), false)
+    assert.equal(matching('^new').sees(log, 11), true)
+    assert.equal(new UntilWatch({ kind: 'output' }).sees(log, log.totalBytes - 1), true)
+    assert.equal(new UntilWatch({ kind: 'output' }).sees(log, log.totalBytes), false)
+    const both = matching('promptly')
+    assert.equal(both.sees(log, log.totalBytes - 7), false)
+    log.push(bytes('x'))
+  })
+
+  test('a hostile pattern over hostile output is given up, and that is told', () => {
+    const letters = '(a|b|c|d|e|f|g|h)*'
+    const until = parseUntil({ match: `${letters}x.{90}y.{90}z.{90}${letters}w` })
+    const watch = new UntilWatch(until)
+    const text = Array.from({ length: 1_000_000 }, (_, index) => 'xyzabcdefgh'[(index * index * 7919) % 11]).join('')
+    assert.equal(watch.push(bytes(text)), false)
+    for (let i = 0; i < 2000; i++) watch.push(bytes('xyz'[i % 3]!))
+    assert.ok(untilNotes(until).every((note) => note.includes('too hard')))
+    assert.deepEqual(untilNotes(undefined), [])
+  })
+})
