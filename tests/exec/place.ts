@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe } from 'node:test'
 import { type Environment, ReadyEnvironments } from '@waldo/environment'
 import {
   type Approver,
@@ -5,6 +8,7 @@ import {
   type ConversationOptions,
   dangerousReason,
   type ExecEvent,
+  type IdSource,
   loadRules,
   RulePolicy,
   ScriptParser,
@@ -51,6 +55,45 @@ function place(environment: Environment, home: ReturnType<typeof scratch>, execu
       home[Symbol.dispose]()
     },
   }
+}
+
+/** Tests that hold wherever a conversation works, each kind of place opened once. */
+export function inEachPlace(title: string, body: (place: () => Place) => void): void {
+  for (const [where, open] of Object.entries(PLACES)) {
+    describe(`${title}, ${where}`, () => {
+      let place: Place
+      before(async () => {
+        place = await open()
+      })
+      after(async () => {
+        await place[Symbol.asyncDispose]()
+      })
+      body(() => place)
+    })
+  }
+}
+
+/** Numbers as usual, and which of them are taken. */
+export function countedIds(): { readonly ids: IdSource; readonly taken: () => number[] } {
+  const given = new Set<number>()
+  let isTaken: (id: number) => boolean = () => false
+  return {
+    ids: (taken) => {
+      isTaken = taken
+      let id = 1000
+      while (isTaken(id)) id++
+      given.add(id)
+      return id
+    },
+    taken: () => [...given].filter((id) => isTaken(id)),
+  }
+}
+
+let gates = 0
+/** A file that a command waits for: `wait` is the script that does, `open` ends it. */
+export function gate({ directory }: Place): { readonly wait: string; readonly open: () => void } {
+  const path = join(directory, `gate-${++gates}`)
+  return { wait: `until [ -e ${path} ]; do sleep 0.02; done`, open: () => writeFileSync(path, '') }
 }
 
 export interface TalkOptions extends Partial<Pick<ConversationOptions, 'ids' | 'now'>> {
@@ -120,8 +163,22 @@ export class Talk implements AsyncDisposable {
   async run(tool: string, args: unknown, options?: { signal?: AbortSignal }): Promise<Observed> {
     const { text, success, structured } = await this.call(tool, args, options)
     if (!success) throw new Error(text)
-    const { output, exit_code, session_id, notes = [] } = structured as Record<string, never>
+    const { output, exit_code, session_id, notes = [] } = structured as StructuredAnswer
     return { text, output, exitCode: exit_code, sessionId: session_id, notes }
+  }
+
+  /** A process that is still there when its call is answered. Returns its number. */
+  async start(cmd: string, args: object = {}): Promise<number> {
+    const { sessionId, text } = await this.run('exec_command', { cmd, yield_time_ms: 250, ...args })
+    if (sessionId === undefined) throw new Error(`it has ended: ${text}`)
+    return sessionId
+  }
+
+  /** What a call is refused with. */
+  async refusal(tool: string, args: unknown): Promise<string> {
+    const { text, success } = await this.call(tool, args)
+    if (success) throw new Error(`it was answered: ${text}`)
+    return text
   }
 
   ofType<T extends ExecEvent['type']>(type: T): Extract<ExecEvent, { type: T }>[] {
@@ -131,6 +188,13 @@ export class Talk implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.conversation.close()
   }
+}
+
+interface StructuredAnswer {
+  readonly output: string
+  readonly exit_code?: number
+  readonly session_id?: number
+  readonly notes?: readonly string[]
 }
 
 export interface Observed {

@@ -8,14 +8,13 @@ const HELP = `waldo ${VERSION}: remote hands for software agents
 Usage: waldo <command> [options]
 
 Commands:
-  serve    Run commands for clients on this machine
-  run      Run a command in an environment: here, or on another machine
-  cp       Copy files from and to environments
-  env      List, check and configure environments
-  doctor   Find out what this machine can enforce
-  policy   Ask the rules for commands: what would happen, and why
-  apply-patch
-           Change files by a patch, all of them or none
+  serve        Run commands for clients on this machine
+  run          Run a command in an environment: here, or on another machine
+  cp           Copy files from and to environments
+  env          List, check and configure environments
+  doctor       Find out what this machine can enforce
+  policy       Ask the rules for commands: what would happen, and why
+  apply-patch  Change files by a patch, all of them or none
 
 Options:
   -h, --help       Show this help; waldo <command> --help shows a command's own

@@ -37,8 +37,8 @@ write them (docs/apply-patch.md has the grammar):
 Options:
   -e, --env ENV        The environment to do it in: an id that \`waldo env list\` shows, or a URL
   --cwd DIR            What paths are relative to; by default, where commands start there
-  --sandbox MODE       Touch nothing but what is below that directory, and temporary files (workspace),
-                       or nothing at all (read-only)
+  --sandbox MODE       Change nothing but what is below that directory, and temporary files (workspace),
+                       or nothing at all (read-only, which is for --dry-run)
   --dry-run            Print the difference and change nothing
   -h, --help           Show this help
 

@@ -10,11 +10,11 @@ const MAX_FILES = 256
  * Rules that somebody names: a file whatever it is called, or a directory as the layers have it. Throws `RulesError`,
  * also if there is nothing: a wrong name would otherwise be a policy without rules.
  */
-export async function readGivenRules(path: string): Promise<RuleLayer> {
+export async function readGivenRules(name: string, path: string): Promise<RuleLayer> {
   try {
     const files: RuleFile[] = []
     for (const file of await rulePaths(path)) files.push({ path: file, text: await readText(file) })
-    return { name: path, files }
+    return { name, files }
   } catch (error) {
     if (error instanceof RulesError) throw error
     throw problem(path, (error as Error).message)

@@ -42,12 +42,16 @@ export function projectDirectory({ cwd = '.' }: RuleFlags): string {
 }
 
 /** Each is a layer of its own. */
-export async function readGiven(paths: readonly string[]): Promise<RuleSource> {
+async function readGiven(paths: readonly string[]): Promise<RuleSource> {
   const layers: RuleLayer[] = []
-  for (const path of paths) layers.push(await readGivenRules(resolve(path)))
-  const places = layers.map(({ name: path, files }) => {
-    return { layer: 'given', path, state: files.length === 0 ? ('empty' as const) : ('read' as const) }
-  })
+  const places: RulePlace[] = []
+  for (const [index, given] of paths.entries()) {
+    const layer = paths.length === 1 ? 'given' : `given ${index + 1}`
+    const path = resolve(given)
+    const read = await readGivenRules(layer, path)
+    layers.push(read)
+    places.push({ layer, path, state: read.files.length === 0 ? 'empty' : 'read' })
+  }
   return { places, layers }
 }
 

@@ -40,8 +40,16 @@ async function test(flags: RuleFlags, help: string): Promise<Tested> {
     return { ok: true, places, files, problems: [] }
   } catch (error) {
     if (!(error instanceof RulesError)) throw error
-    return { ok: false, places, files, problems: error.problems }
+    return { ok: false, places, files, problems: inOrder(error.problems, files) }
   }
+}
+
+/** As one goes through the files to repair them. */
+function inOrder(problems: readonly RuleProblem[], files: readonly TestedFile[]): readonly RuleProblem[] {
+  const rank = new Map(files.map(({ file }, index) => [file, index]))
+  return problems.toSorted(
+    (a, b) => (rank.get(a.file) ?? 0) - (rank.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
+  )
 }
 
 /** What can be read of it, also if not all of it can. */

@@ -17,9 +17,9 @@ export function checkedDecision(value: unknown): ReviewDecision {
       if (typeof rejection === 'string') return { kind, rejection: rejection.slice(0, MAX_REJECTION) }
       throw new TypeError('the answer is "denied" with a `rejection` that is no text')
     case 'approved_execpolicy_amendment': {
-      const { prefix } = Object(amendment) as Record<string, unknown>
+      const { prefix, sandbox } = Object(amendment) as Record<string, unknown>
       if (!isScope(scope) || !isWords(prefix)) break
-      return { kind, amendment: { prefix: [...prefix] }, scope }
+      return { kind, amendment: { prefix: [...prefix], ...(sandbox === 'bypass' && { sandbox }) }, scope }
     }
     case 'network_policy_amendment':
       if (!isScope(scope) || typeof host !== 'string' || (action !== 'allow' && action !== 'deny')) break

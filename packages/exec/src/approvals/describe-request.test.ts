@@ -39,7 +39,7 @@ describe('the text of a question', () => {
   why      a rule asks about npm (/home/me/rules/default.rules:3)
            it is dangerous
            otherwise: a rule that allows it
-  rule     allow commands that begin with: npm run
+  rule     prefix_rule(pattern=["npm", "run"], decision="allow")
            saved for this project or for you, it spares the question
 `,
     )

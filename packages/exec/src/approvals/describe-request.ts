@@ -1,7 +1,7 @@
+import { ruleText } from '../policy/amendment.ts'
 import type { ApprovalRequest, SandboxOutlook } from './approver.ts'
 import { describePath, describePermissions, describeSubject, listed } from './describe-subject.ts'
 import { RequestSheet } from './request-sheet.ts'
-import { shellQuote } from './shell-quote.ts'
 
 const COLUMNS = 80
 const MAX_WHYS = 10
@@ -44,7 +44,7 @@ function describeSandbox(outlook: SandboxOutlook): string {
 }
 
 function describeRule({ subject, amendment, decisions }: ApprovalRequest): string | undefined {
-  if (amendment) return `allow commands that begin with: ${shellQuote(amendment.prefix)}`
+  if (amendment) return ruleText(amendment)
   if (subject.kind === 'network' && decisions.includes('network_policy_amendment')) return `allow ${subject.host}`
   return undefined
 }

@@ -2,6 +2,8 @@
 export interface Amendment {
   /** Commands that begin with these words. */
   readonly prefix: readonly string[]
+  /** They run outside of the sandbox then: it answers the question whether to leave it. */
+  readonly sandbox?: 'bypass'
 }
 
 /** Why something was decided, for people: one line for each thing that had a say. */

@@ -48,8 +48,9 @@ export class LineFinder {
   /** Where they first are, not before `from`. */
   find(wanted: readonly string[], from: number): number | undefined {
     return this.#inEachLook(wanted, (numbers, { lines }) => {
-      this.#effort.spend(lines.length - from + numbers.length)
-      return firstMatch(lines, numbers, from)
+      const found = firstMatch(lines, numbers, from)
+      this.#effort.spend((found ?? lines.length) - from + numbers.length)
+      return found
     })
   }
 

@@ -4,14 +4,14 @@ import fc from 'fast-check'
 import { parsePatch } from './parse-patch.ts'
 import { PatchError } from './patch-error.ts'
 
-const wrap = (...lines: readonly string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
+const wrap = (lines: readonly string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
 
 describe('a patch', () => {
   test('is read into sections, hunks and lines, all with their line numbers', () => {
-    const text = wrap(
+    const text = wrap([
       ...['*** Environment ID: far', '*** Add File: a', '+x', '*** Delete File: b', '*** Update File: c'],
       ...['*** Move to: d', '@@ first', '@@ second', ' keep', '-old', '+new', '@@', '+end', '*** End of File'],
-    )
+    ])
     assert.deepEqual(parsePatch(text), {
       environmentId: 'far',
       sections: [
@@ -41,7 +41,7 @@ describe('a patch', () => {
   })
 
   test('without sections is read, and refused by whoever applies it', () => {
-    assert.deepEqual(parsePatch(wrap()), { sections: [] })
+    assert.deepEqual(parsePatch(wrap([])), { sections: [] })
   })
 
   test('of any text is read or refused, and never fails otherwise', () => {
@@ -58,17 +58,17 @@ describe('a patch', () => {
         assert.match(error.message, /^invalid (patch:|hunk at line \d+,) /)
       }
     }
-    fc.assert(fc.property(fc.array(line, { maxLength: 20 }), (lines) => refused(wrap(...lines))))
+    fc.assert(fc.property(fc.array(line, { maxLength: 20 }), (lines) => refused(wrap(lines))))
     fc.assert(fc.property(fc.string({ unit: 'binary' }), refused))
   })
 
   test('of several megabytes is read in one go', () => {
     const many = 400_000
     const hunks = Array.from({ length: many }, () => ['@@', '-a', '+b']).flat()
-    const [section] = parsePatch(wrap('*** Update File: f', ...hunks)).sections
+    const [section] = parsePatch(wrap(['*** Update File: f', ...hunks])).sections
     assert.ok(section?.kind === 'update' && section.hunks.length === many)
-    assert.ok(parsePatch(wrap('*** Update File: f', '@@ x', '+y', ...Array<string>(2_000_000).fill(''))))
+    assert.ok(parsePatch(wrap(['*** Update File: f', '@@ x', '+y', ...Array<string>(2_000_000).fill('')])))
     assert.throws(() => parsePatch(`${'\n'.repeat(4_000_000)}x`), /The first line of the patch/)
-    assert.throws(() => parsePatch(wrap(`*** Add File: ${' '.repeat(4_000_000)}`)), /the path is empty/)
+    assert.throws(() => parsePatch(wrap([`*** Add File: ${' '.repeat(4_000_000)}`])), /the path is empty/)
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { AmendmentError, amendmentText, type RuleAmendment } from './amendment.ts'
+import type { Amendment } from '../orchestrator/requirement.ts'
+import { AmendmentError, amendmentText } from './amendment.ts'
 import type { CommandToJudge } from './command-policy.ts'
 import { isBannedPrefix } from './judgement/banned-prefixes.ts'
 import { call, layer, MemoryStore, policyOf, UNRESTRICTED } from './test-policy.ts'
@@ -10,8 +11,8 @@ async function proposal(rules: string, command: Parameters<typeof call>[0], rest
   return requirement.kind === 'forbidden' ? undefined : requirement.amendment
 }
 
-const keep = (...prefix: string[]): RuleAmendment => ({ prefix })
-const bypass = (...prefix: string[]): RuleAmendment => ({ prefix, sandbox: 'bypass' })
+const keep = (...prefix: string[]): Amendment => ({ prefix })
+const bypass = (...prefix: string[]): Amendment => ({ prefix, sandbox: 'bypass' })
 const ON_REQUEST = { approvalPolicy: 'on-request' } as const
 const ESCALATED = { ...ON_REQUEST, sandboxPermissions: 'require_escalated' } as const
 

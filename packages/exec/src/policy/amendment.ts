@@ -1,11 +1,6 @@
 import type { Amendment } from '../orchestrator/requirement.ts'
 import { isBannedPrefix } from './judgement/banned-prefixes.ts'
 
-/** A rule to be saved. It keeps the sandbox, unless it answers the question whether to leave it. */
-export interface RuleAmendment extends Amendment {
-  readonly sandbox?: 'bypass'
-}
-
 /** A rule that is not saved. The message says why, and what to do instead. */
 export class AmendmentError extends Error {
   override readonly name = 'AmendmentError'
@@ -29,9 +24,14 @@ export function amendmentProblem({ prefix }: Amendment): string | undefined {
 }
 
 /** The line that is saved, exactly. Throws for what must not be. */
-export function amendmentText(amendment: RuleAmendment): string {
+export function amendmentText(amendment: Amendment): string {
   const problem = amendmentProblem(amendment)
   if (problem !== undefined) throw new AmendmentError(`the rule is not saved: ${problem}`)
+  return ruleText(amendment)
+}
+
+/** The same to be shown, whatever it is. */
+export function ruleText(amendment: Amendment): string {
   const sandbox = amendment.sandbox === 'bypass' ? ', sandbox="bypass"' : ''
   const pattern = amendment.prefix.map((word) => JSON.stringify(word)).join(', ')
   return `prefix_rule(pattern=[${pattern}], decision="allow"${sandbox})`

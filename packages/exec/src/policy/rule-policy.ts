@@ -1,6 +1,6 @@
-import type { Requirement, Why } from '../orchestrator/requirement.ts'
+import type { Amendment, Requirement, Why } from '../orchestrator/requirement.ts'
 import type { CommandLine } from '../script/segment.ts'
-import { AmendmentError, amendmentText, type RuleAmendment } from './amendment.ts'
+import { AmendmentError, amendmentText } from './amendment.ts'
 import type { AmendmentScope, CommandPolicy, CommandToJudge } from './command-policy.ts'
 import type { Heuristic } from './judgement/heuristic.ts'
 import { type DangerOf, type JudgedPart, judgePart } from './judgement/judged-part.ts'
@@ -82,7 +82,7 @@ export class RulePolicy implements CommandPolicy {
     return { decision, line, segments: parts, requirement, why: requirement.why }
   }
 
-  async amend(amendment: RuleAmendment, scope: AmendmentScope): Promise<void> {
+  async amend(amendment: Amendment, scope: AmendmentScope): Promise<void> {
     await this.#save(amendmentText(amendment), scope)
   }
 

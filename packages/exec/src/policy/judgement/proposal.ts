@@ -1,4 +1,5 @@
-import { amendmentProblem, type RuleAmendment } from '../amendment.ts'
+import type { Amendment } from '../../orchestrator/requirement.ts'
+import { amendmentProblem } from '../amendment.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import { type JudgedLine, type JudgedPart, judgeMatches } from './judged-part.ts'
 
@@ -15,7 +16,7 @@ export interface ProposalQuestion {
  * The rule that would make the question unnecessary from now on; undefined if no rule would, or none that may be saved.
  * Where something is allowed already, the question is the one about leaving the sandbox that denied it.
  */
-export function proposedAmendment(question: ProposalQuestion): RuleAmendment | undefined {
+export function proposedAmendment(question: ProposalQuestion): Amendment | undefined {
   const { parts, judged, decision, suggested } = question
   const { sandboxPermissions } = judged.call
   // Only a rule that lifts the sandbox altogether would answer it, and that was not asked for.
@@ -37,7 +38,7 @@ export function proposedAmendment(question: ProposalQuestion): RuleAmendment | u
 }
 
 class Proposal {
-  readonly amendment: RuleAmendment
+  readonly amendment: Amendment
   readonly #judged: JudgedLine
   readonly #only: RuleSet
 
