@@ -126,13 +126,13 @@ describe('examples', () => {
       assert.equal(code, 0, stderr)
       assert.equal(stdout, 'All done.\n')
       assert.match(stderr, /\$ echo one; echo two > made\.txt\none\n/)
-      assert.equal(readFileSync(join(directory, 'made.txt'), 'utf8'), 'by a model\n')
       const told = heard
         .at(-1)!
         .input.filter(({ output }) => output)
         .map(({ output }) => output!)
       assert.match(told[0]!, /Process exited with code 0/)
       assert.equal(told[1], 'Success. Updated the following files:\nA made.txt\n')
+      assert.equal(readFileSync(join(directory, 'made.txt'), 'utf8'), 'by a model\n')
       // Nobody sits at this terminal, and what nobody can be asked about is not done.
       assert.match(told[2]!, /nobody/i)
       assert.ok(heard[0]!.tools.some(({ name }) => name === 'apply_patch'))

@@ -215,8 +215,8 @@ for (const { title, environment } of settings.all) {
           assert.doesNotMatch(error.message, /waldo-patch/)
           return true
         })
-        assert.deepEqual(readTree(dir.path), { f: 'a\n', '.git/config': '1\n' }, lines[0])
-        assert.deepEqual(readTree(outside.path), { g: 'a\n' }, lines[0])
+        assert.deepEqual(readTree(dir.path), { f: 'a\n', '.git/config': '1\n' }, String(lines[0]))
+        assert.deepEqual(readTree(outside.path), { g: 'a\n' }, String(lines[0]))
       }
     })
 

@@ -12,6 +12,7 @@ import {
   type RuntimePaths,
   type UrlTransport,
 } from '@waldo/environment'
+import { findExecutable } from './find-executable.ts'
 
 const VERSION = '0.1.0'
 
@@ -75,11 +76,10 @@ function tokenOf({ token, tokenFile }: UrlTransport): string | (() => Promise<st
   }
 }
 
-/** `WALDO_EXECUTABLE`, or `waldo` wherever the PATH finds it. */
 function defaultRuntime(): RuntimePaths {
-  const { WALDO_EXECUTABLE, XDG_STATE_HOME } = process.env
+  const { XDG_STATE_HOME } = process.env
   return {
-    executable: WALDO_EXECUTABLE || 'waldo',
+    executable: findExecutable(process.env),
     stateDir: join(XDG_STATE_HOME || join(homedir(), '.local/state'), 'waldo'),
   }
 }

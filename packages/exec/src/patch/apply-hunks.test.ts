@@ -58,7 +58,7 @@ describe('hunks that are made to take long', () => {
 
   test('search takes no more than a patch may take, over all its files', () => {
     const effort = new SearchEffort()
-    effort.spend(199_000_000)
+    effort.spend(399_000_000)
     assert.throws(() => effort.spend(2_000_000), /it takes too long to find out where the hunks of this patch belong/)
   })
 })

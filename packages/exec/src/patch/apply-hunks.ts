@@ -23,6 +23,8 @@ export function applyHunks(
   hunks: readonly Hunk[],
   { name, effort }: { name: string; effort: SearchEffort },
 ): Uint8Array {
+  // A file may be mentioned again and again.
+  effort.spend(content.length)
   const file = new TextFile(content, name)
   const finder = new LineFinder(file.lines, effort)
   const edits: Edit[] = []

@@ -1,14 +1,14 @@
 import { PatchError } from './patch-error.ts'
 
-/** Comparisons of lines that one patch may take, over all its files: a second or so. */
-const MAX_COMPARISONS = 200_000_000
+/** What one patch may take, over all its files, in bytes that are read and lines that are compared: some seconds. */
+const MAX_EFFORT = 400_000_000
 
 /** Shared by everything that is searched for one patch, which may be made to take forever. */
 export class SearchEffort {
-  #left = MAX_COMPARISONS
+  #left = MAX_EFFORT
 
-  spend(comparisons: number): void {
-    this.#left -= comparisons
+  spend(effort: number): void {
+    this.#left -= effort
     if (this.#left < 0) {
       throw new PatchError('MISMATCH', 'it takes too long to find out where the hunks of this patch belong: split it')
     }

@@ -1,10 +1,10 @@
 import { PatchError } from './patch-error.ts'
 
 /** Far more than a model writes at once. */
-export const MAX_PATCH_CHARACTERS = 8 * 1024 * 1024
+const MAX_PATCH_CHARACTERS = 8 * 1024 * 1024
 
 const BEGIN = '*** Begin Patch'
-export const END = '*** End Patch'
+const END = '*** End Patch'
 
 /** The lines between the first marker and the last one, and which line of the text the first of them is. */
 export interface PatchLines {

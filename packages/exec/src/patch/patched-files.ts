@@ -32,23 +32,15 @@ export class PatchedFiles {
     return this.#files.createDirectory(path, { ...this.#sandbox, recursive: true, followSymlinks: false })
   }
 
-  /** A file, or a directory with nothing in it. What is not there is fine, whatever is said about removing it. */
-  async remove(path: PathUri): Promise<void> {
-    try {
-      await this.removeExisting(path)
-    } catch (error) {
-      if (await this.#files.exists(path, this.#sandbox)) throw error
-    }
-  }
-
-  /** Whether there was something to remove. */
-  async removeExisting(path: PathUri): Promise<boolean> {
+  /** A file, or a directory with nothing in it. Returns whether there was something: if not, that is fine, too. */
+  async remove(path: PathUri): Promise<boolean> {
     try {
       await this.#files.remove(path, { ...this.#sandbox, recursive: false, force: false, followSymlinks: false })
       return true
     } catch (error) {
-      if (ExecError.is(error, 'FILE_NOT_FOUND')) return false
-      throw error
+      // Where nothing may be removed, that is said even of what is not there.
+      if (!ExecError.is(error, 'FILE_NOT_FOUND') && (await this.#files.exists(path, this.#sandbox))) throw error
+      return false
     }
   }
 

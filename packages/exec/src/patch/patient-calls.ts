@@ -28,7 +28,7 @@ export async function throughCuts(
 }
 
 /** For what puts things in order again: a failure that passes must not be the reason for a mess. */
-export async function stubbornly(call: () => Promise<void>): Promise<void> {
+export async function stubbornly(call: () => Promise<unknown>): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
       await throughCuts(call)

@@ -97,7 +97,7 @@ export class Placement {
     const [staged, ...older] = [...this.#staged].reverse()
     let wasStaged = false
     const takeBack = async () => {
-      if (staged !== undefined) wasStaged = await this.#files.removeExisting(staged)
+      if (staged !== undefined) wasStaged = await this.#files.remove(staged)
     }
     // First: what is on its way to the target finds nothing to rename any more. If there was nothing to remove, it has
     // been renamed, whatever was answered.

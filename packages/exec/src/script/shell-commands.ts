@@ -15,14 +15,17 @@ const RESERVED = words(
 const MORE_THAN_THEIR_WORDS = words(
   'eval . source trap alias unalias let read mapfile readarray getopts exec builtin hash enable shopt bind complete ' +
     'compgen compopt fc r history jobs wait setopt unsetopt emulate zmodload autoload functions unfunction disable ' +
-    'unhash rehash zle zcompile zparseopts zstyle zformat vared print sched bindkey getln compdef compctl',
+    'unhash rehash zle zcompile zparseopts zstyle zformat vared print sched bindkey getln compdef compctl ' +
+    'zregexparse pushln private',
 )
 
 /** What is set before them stays set in a POSIX shell, `PATH` for instance. */
 const KEEP_ASSIGNMENTS = words(': set exit return shift break continue times')
 
 /** These take numbers or names of variables, in which some shells run `a[$(…)]`. */
-const EVALUATE = words('printf test exit return shift break continue kill ulimit umask cd chdir pushd popd set')
+const EVALUATE = words(
+  'printf test exit bye logout return shift break continue kill ulimit umask cd chdir pushd popd set',
+)
 
 /** `set -euo pipefail`: the options that leave every word what it is. */
 const HARMLESS_SET = /^set(?: [-+](?:[eux]+|[eux]*o (?:errexit|nounset|xtrace|pipefail)))+$/

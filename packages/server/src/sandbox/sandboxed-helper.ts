@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { ErrorCode, type SandboxIntent } from '@waldo/protocol'
+import { ErrorCode, ProtocolError, type SandboxIntent } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
 import type { ThisHost } from '@waldo/sandbox/linux'
 import type { HelperLaunch } from '../files/file-helper.ts'
@@ -80,7 +80,7 @@ function attempt<T>(launch: () => T): T {
 /** The compiled program is one file. From its sources it is Bun, and a directory. */
 function resolveProgram(command: readonly string[]): OwnFiles & { readonly args: readonly string[] } {
   const [first, ...rest] = command
-  const program = realpathSync(first!)
+  const program = ownProgram(first!)
   if (isScript(program)) {
     // The script at the root of the sources, which starts Bun.
     const sources = dirname(program)
@@ -89,6 +89,16 @@ function resolveProgram(command: readonly string[]): OwnFiles & { readonly args:
   const main = rest.findIndex((argument) => argument.endsWith(`/${MAIN}`))
   if (main < 0) return { program, sources: undefined, args: rest }
   return { program, sources: rest[main]!.slice(0, -MAIN.length - 1), args: rest.slice(main + 1) }
+}
+
+function ownProgram(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (cause) {
+    const remedy = 'set WALDO_EXECUTABLE to where it is'
+    const message = `files need a sandbox of their own, in which \`${path}\` is started, and that is not there; ${remedy}`
+    throw new ProtocolError(ErrorCode.invalidRequest, message, { cause })
+  }
 }
 
 function isScript(program: string): boolean {
