@@ -3,13 +3,25 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { RawClient, startServer } from '@waldo/testkit'
 
+const EXECUTABLE = join(import.meta.dir, '../dist/waldo')
+
 describe('the compiled file', () => {
   test('serves processes on pipes and terminals', async () => {
-    await using server = await startServer({ executable: join(import.meta.dir, '../dist/waldo') })
+    await using server = await startServer({ executable: EXECUTABLE })
     await using client = await RawClient.connect(server.url)
     assert.equal((await client.run('echo compiled; exit 2')).exitCode, 2)
     assert.match((await client.run('tty', { tty: true })).pty, /^\/dev\/pts/)
     const flood = await client.run('head -c 5000000 /dev/zero')
     assert.equal(flood.stdout.length, 5_000_000)
+  })
+
+  test('judges scripts, wherever it is started: the grammar is in it', async () => {
+    const rules = join(import.meta.dir, 'fixtures/no-push.rules')
+    const command = ['policy', 'check', '--json', '--rules', rules, '-c', 'ls && echo "$(git push)"']
+    const child = Bun.spawn([EXECUTABLE, ...command], { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'inherit'] })
+    const { opaque, segments } = JSON.parse(await child.stdout.text())
+    assert.equal(await child.exited, 20)
+    assert.match(opaque, /a command substitution/)
+    assert.deepEqual(segments.at(-1).words, ['git', 'push'])
   })
 })

@@ -39,15 +39,30 @@ describe('waldo policy check', () => {
     ['nobody trusts', ['--approval', 'untrusted', 'ls'], 10, /^ask/],
     ['a rule forbids', ['--', 'git', 'push'], 20, /^forbidden: it does not run\n.*git push\n.*Push by hand/],
     ['nobody can be asked about', ['--approval', 'never', 'npm', 'publish'], 20, /AskForApproval is set to Never/],
-    ['may not ask', ['--approval', 'never', '--escalated', 'make'], 20, /"never" a call cannot ask to leave/],
-    ['some questions are not for', ['--approval', 'granular:sandbox', 'npm', 'publish'], 20, /Granular.rules is false/],
+    [
+      'asks though nobody may be asked',
+      ['--approval', 'never', '--escalated', 'make'],
+      20,
+      /"never" a call cannot ask to leave/,
+    ],
+    [
+      'may not be asked about here',
+      ['--approval', 'granular:sandbox', 'npm', 'publish'],
+      20,
+      /Granular.rules is false/,
+    ],
     [
       'forbids something within',
       ['-c', 'echo "$(git push)"'],
       20,
       /a command substitution at 1:[\s\S]*within it: git push/,
     ],
-    ['forbids in a script', ['-c', 'git status && git push'], 20, /allow {4}git status\n[\s\S]*forbid {3}git push/],
+    [
+      'a script hides nothing of',
+      ['-c', 'git status && git push'],
+      20,
+      /allow {4}git status\n[\s\S]*forbid {3}git push/,
+    ],
   ]
   for (const [what, args, code, says] of cases) {
     test(`exits with ${code} for what ${what}: ${args.join(' ')}`, async () => {
@@ -114,7 +129,7 @@ describe('waldo policy check', () => {
   test('what a command holds cannot act on the terminal', async () => {
     using person = withRules()
     const { stdout } = await person.waldo(['policy', 'check', '-c', "git push '\u001b]0;title\u0007' '\u202e'"])
-    assert.doesNotMatch(stdout, /\u001b|\u0007|\u202e/)
+    for (const character of ['\u001b', '\u0007', '\u202e']) assert.ok(!stdout.includes(character), stdout)
     assert.match(stdout, /<U\+001B>/)
   })
 
@@ -303,7 +318,7 @@ describe('waldo policy simulate', () => {
     assert.match(stdout, /^Would run OUTSIDE of the sandbox: 1 command\n {2}\| cargo build\n/m)
     assert.match(stdout, /^No commands: 1 line, .*\n {2}line 3 /m)
     assert.match(stdout, /\n5 commands, 5 of them treated differently\n$/)
-    assert.doesNotMatch(stdout, /\u001b/)
+    assert.ok(!stdout.includes('\u001b'), stdout)
   })
 
   test('without other rules, shows what the rules do at all', async () => {
@@ -359,8 +374,8 @@ describe('waldo policy simulate', () => {
     using person = withRules()
     write(person, 'log.jsonl', '{"cmd": "git push"}\n'.repeat(2000))
     const { stdout } = await person.shell(
-      'waldo policy simulate --log log.jsonl --json | head -n 1 | cut -c 1-20; echo "${PIPESTATUS[0]}"',
+      'waldo policy simulate --log log.jsonl --json | head -n 1 | cut -c 1-20; echo ":$PIPESTATUS"',
     )
-    assert.equal(stdout, '{"kind":"difference"\n141\n')
+    assert.equal(stdout, '{"kind":"difference"\n:141\n')
   })
 })

@@ -14,7 +14,7 @@ import { fails, until } from '../collect.ts'
 import type { Setting } from './setting.ts'
 
 /** A server on the executor's machine. */
-async function startOrigin() {
+export async function startOrigin() {
   const visits: string[] = []
   const server = createServer((request, response) => {
     visits.push(request.url ?? '')

@@ -148,7 +148,10 @@ export class CommandRun implements ToolRuntime<Observation> {
     completions.watch(session)
     this.#madeRoom = store.add(session)
     for (const leaving of this.#madeRoom) void endQuietly(leaving, PRUNED, this.#services)
-    network?.onDenied(({ text }) => void endQuietly(session, text, this.#services))
+    network?.onDenied(({ kind, text }) => {
+      void endQuietly(session, text, this.#services)
+      if (kind === 'stopped') void this.#call.turn.interrupt()
+    })
     return session
   }
 
