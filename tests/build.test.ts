@@ -16,12 +16,11 @@ describe('the compiled file', () => {
   })
 
   test('judges scripts, wherever it is started: the grammar is in it', async () => {
-    const rules = join(import.meta.dir, 'fixtures/no-push.rules')
-    const command = ['policy', 'check', '--json', '--rules', rules, '-c', 'ls && echo "$(git push)"']
-    const child = Bun.spawn([EXECUTABLE, ...command], { cwd: '/', env: {}, stdio: ['ignore', 'pipe', 'inherit'] })
-    const { opaque, segments } = JSON.parse(await child.stdout.text())
-    assert.equal(await child.exited, 20)
+    const command = [EXECUTABLE, 'policy', 'check', '--json', '-c', 'ls && echo "$(rm -rf build)"']
+    const child = Bun.spawn(command, { cwd: '/', env: { HOME: '/' }, stdio: ['ignore', 'pipe', 'inherit'] })
+    const { opaque, why } = JSON.parse(await child.stdout.text())
+    assert.equal(await child.exited, 10)
     assert.match(opaque, /a command substitution/)
-    assert.deepEqual(segments.at(-1).words, ['git', 'push'])
+    assert.equal(why[0].source, 'dangerous')
   })
 })

@@ -99,7 +99,7 @@ describe('waldo apply-patch', () => {
       patch('*** Add File: in.txt', '+x', `*** Add File: ${outside}`, '+x'),
     ])
     assert.equal(refused.code, 1)
-    assert.match(refused.stderr, /Read-only file system/)
+    assert.match(refused.stderr, /nothing has changed: Read-only file system/)
     assert.deepEqual([existsSync(outside), readdirSync(person.path('work'))], [false, []])
     const allowed = await person.waldo([...inWorkspace, patch('*** Add File: in.txt', '+x')])
     assert.equal(allowed.code, 0, allowed.stderr)

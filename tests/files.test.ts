@@ -387,6 +387,20 @@ describe('directories', () => {
     assert.deepEqual(readdirSync(directory), [])
   })
 
+  test('a copy belongs to whom the original belongs to, as far as we may say so', {
+    skip: process.getuid?.() !== 0,
+  }, async () => {
+    writeFileSync(at('theirs'), 'x')
+    chownSync(at('theirs'), 1234, 1235)
+    await client.call('fs/copy', {
+      sourcePath: uri(at('theirs')),
+      destinationPath: uri(at('copied')),
+      recursive: false,
+    })
+    const { uid, gid } = statSync(at('copied'))
+    assert.deepEqual([uid, gid], [1234, 1235])
+  })
+
   test('a tree that vanishes under a walk, a copy or a removal is no failure of the others', async () => {
     const options = { maxDepth: 10, maxDirectories: 10_000, maxEntries: 50_000, followDirectorySymlinks: true }
     for (let round = 0; round < 5; round++) {

@@ -75,6 +75,18 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
     })
 
+    test('what rules say of a host holds without a question', async () => {
+      await using origin = await startOrigin()
+      const rule = (host: string, decision: string) =>
+        `network_rule(host="${host}", protocol="http", decision="${decision}")\n`
+      const rules = rule('127.0.0.1', 'allow') + rule('closed.test', 'deny')
+      await talkThen({ rules, settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+        assert.match((await talk.run('exec_command', { cmd: get(origin.host) })).output, /200 OK/)
+        const { notes } = await talk.run('exec_command', { cmd: `${get('closed.test')}; sleep 600` })
+        assert.match(notes.join('\n'), /"closed.test" was blocked/)
+      })
+    })
+
     test('where nobody may be asked it is blocked', async () => {
       await using origin = await startOrigin()
       await talkThen({ settings: { approvalPolicy: 'never' } }, [], async (talk) => {

@@ -4,12 +4,12 @@ import { type Executor, startExecutor } from '../environments/executors.ts'
 import { scratch, WALDO } from '../environments/scratch.ts'
 
 /** Where patches are applied. */
-export interface PatchSetting {
+interface PatchSetting {
   readonly title: string
   readonly environment: Environment
 }
 
-export interface PatchSettings extends AsyncDisposable {
+interface PatchSettings extends AsyncDisposable {
   readonly all: readonly PatchSetting[]
   readonly executor: Executor
 }

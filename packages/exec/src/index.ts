@@ -58,7 +58,7 @@ export { type Explanation, RulePolicy, type RuleStore } from './policy/rule-poli
 export type { RuleFile, RuleLayer } from './policy/rules/load-rules.ts'
 export { loadRules } from './policy/rules/load-rules.ts'
 export { shownRedirect } from './policy/rules/redirect-pattern.ts'
-export type { Decision, HostExecutable, NetworkRule, Origin, PrefixRule } from './policy/rules/rule.ts'
+export type { Decision, Origin, PrefixRule } from './policy/rules/rule.ts'
 export { shownOrigin } from './policy/rules/rule.ts'
 export { RuleSet } from './policy/rules/rule-set.ts'
 export { type RuleProblem, RulesError } from './policy/rules/rules-error.ts'

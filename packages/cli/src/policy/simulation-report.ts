@@ -76,7 +76,7 @@ export class SimulationReport {
       sheet.title('')
     }
     if (this.#unreadableCount > 0) {
-      sheet.title(`No commands: ${count(this.#unreadableCount, 'line')}, which were left out`)
+      sheet.title(`No commands, left out: ${count(this.#unreadableCount, 'line')}`)
       for (const { line, problem } of this.#unreadable) sheet.field(`line ${line}`, problem)
       const more = this.#unreadableCount - this.#unreadable.length
       if (more > 0) sheet.field('', `… and ${more} more, all of which --json shows`)

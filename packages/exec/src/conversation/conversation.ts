@@ -12,7 +12,7 @@ import { InvalidCall } from '../permissions/call-permissions.ts'
 import { GrantedPermissions } from '../permissions/granted-permissions.ts'
 import type { CommandPolicy } from '../policy/command-policy.ts'
 import type { ScriptParser } from '../script/script-parser.ts'
-import { callTool, toolDefinitions } from '../tools/tool-catalog.ts'
+import { callTool, type ToolOptions, toolDefinitions } from '../tools/tool-catalog.ts'
 import type { ToolDefinition } from '../tools/tool-definition.ts'
 import { type Completion, Completions } from '../unified-exec/completions.ts'
 import { endQuietly } from '../unified-exec/end-quietly.ts'
@@ -95,8 +95,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** What a model may be offered in this turn. */
-  tools(turn: Turn): readonly ToolDefinition[] {
-    return toolDefinitions(turn, this.#services)
+  tools(turn: Turn, options?: ToolOptions): readonly ToolDefinition[] {
+    return toolDefinitions(turn, this.#services, options)
   }
 
   /**

@@ -19,7 +19,7 @@ export interface AddSection extends AnySection {
   readonly content: readonly string[]
 }
 
-export interface DeleteSection extends AnySection {
+interface DeleteSection extends AnySection {
   readonly kind: 'delete'
 }
 

@@ -53,8 +53,8 @@ export class Placement {
 
   /** What is written to keeps its mode: so first there has to be something that has the right one. */
   async prepare(): Promise<void> {
-    if (!this.direct && this.#like !== undefined)
-      await throughCuts(() => this.#begin()).catch((error) => this.#failed(error))
+    if (this.direct || this.#like === undefined) return
+    await throughCuts(() => this.#begin()).catch((error) => this.#failed(error))
   }
 
   async stage(): Promise<void> {
@@ -124,6 +124,7 @@ export class Placement {
     if (before === undefined) await this.#files.remove(target)
     else await this.#files.write(target, before)
   }
+
   /** Nobody asked for the file beside the target: what is said about it is said about the target. */
   #failed(error: unknown): never {
     if (!ExecError.is(error)) throw error

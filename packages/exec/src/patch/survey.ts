@@ -8,7 +8,7 @@ const MAX_BYTES = 128 * 1024 * 1024
 const MAX_DIRECTORIES = 10_000
 
 /** What is at a path. */
-export type Found =
+type Found =
   | { readonly kind: 'missing' }
   | { readonly kind: 'file'; readonly content: Uint8Array; readonly mode?: number }
   | { readonly kind: 'directory' | 'link' | 'other' }
@@ -120,8 +120,9 @@ function siteOf(
       missing.unshift(directory)
       continue
     }
-    if (typeof real !== 'string')
+    if (typeof real !== 'string') {
       return { real: path, path, found: { kind: 'unknown', error: real }, missingDirectories: [] }
+    }
     const target = moved(path, directory, real)
     // Whoever judges paths knows the directory to work in by the name that they gave it.
     const isWithin = typeof realCwd === 'string' && containsPath(realCwd, target)

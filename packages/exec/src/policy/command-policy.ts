@@ -2,6 +2,7 @@ import type { PathUri, Permissions } from '@waldo/protocol'
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
 import type { Amendment, Requirement } from '../orchestrator/requirement.ts'
 import type { SandboxPermissions } from '../permissions/sandbox-permissions.ts'
+import type { NetworkLists } from './network-lists.ts'
 
 /** A command as it is about to be run, with what is known about the call. */
 export interface CommandToJudge {
@@ -27,6 +28,8 @@ export interface CommandPolicy {
   judge(command: CommandToJudge): Promise<Requirement>
   /** Saves an allow rule. Resolves when it holds; throws if it could not be saved. */
   amend(amendment: Amendment, scope: AmendmentScope): Promise<void>
+  /** Hosts that rules speak of. What is in neither list is asked about. */
+  networkRules(): NetworkLists
   /** Saves what was said about a host. Resolves when it is saved; throws if it could not be. */
   amendNetwork(host: string, protocol: string, action: 'allow' | 'deny', scope: AmendmentScope): Promise<void>
 }

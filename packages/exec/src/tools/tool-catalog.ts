@@ -2,7 +2,7 @@ import { offeredTools } from '@waldo/environment'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import type { Turn } from '../conversation/turn.ts'
-import { APPLY_PATCH_DESCRIPTION, PATCH_GRAMMAR } from '../patch/grammar.ts'
+import { APPLY_PATCH_DESCRIPTION, applyPatchFunction, PATCH_GRAMMAR } from '../patch/grammar.ts'
 import { applyPatch, patchInterceptor } from '../patch-tool/apply-patch.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
 import { type RequestPermissionsArguments, requestPermissions } from '../permissions/request-permissions.ts'
@@ -71,8 +71,17 @@ const FUNCTIONS: Readonly<Record<string, FunctionTool>> = {
   },
 }
 
+export interface ToolOptions {
+  /** Whether the model can write text by a grammar. Otherwise every tool is a function. It can if nothing is said. */
+  readonly grammars?: boolean | undefined
+}
+
 /** What a model may be offered in this turn. */
-export function toolDefinitions(turn: Turn, services: Services): readonly ToolDefinition[] {
+export function toolDefinitions(
+  turn: Turn,
+  services: Services,
+  { grammars = true }: ToolOptions = {},
+): readonly ToolDefinition[] {
   const situation = situationOf(turn)
   const definitions: ToolDefinition[] = Object.entries(FUNCTIONS)
     .filter(([, tool]) => isOffered(tool, turn, services))
@@ -80,6 +89,7 @@ export function toolDefinitions(turn: Turn, services: Services): readonly ToolDe
       return { type: 'function', name, description, strict: false, parameters: schema(situation) }
     })
   if (!offeredTools(turn.environments).includes('apply_patch')) return definitions
+  if (!grammars) return [...definitions, applyPatchFunction]
   const format = { type: 'grammar', syntax: 'lark', definition: PATCH_GRAMMAR } as const
   return [...definitions, { type: 'custom', name: 'apply_patch', description: APPLY_PATCH_DESCRIPTION, format }]
 }

@@ -189,8 +189,13 @@ export class CommandRun implements ToolRuntime<Observation> {
     const { settings, id: turnId } = this.#call.turn
     if (!settings.network) return undefined
     const { additional } = this.#command.permissions
+    const { allow, deny } = this.#services.policy.networkRules()
+    const hosts = (names: readonly string[], verdict: 'allow' | 'deny') =>
+      Object.fromEntries(names.map((name) => [name, verdict]))
     return this.#services.networks.forExecution({
       ...settings.network,
+      // What anybody denies is denied.
+      domains: { ...hosts(allow, 'allow'), ...settings.network.domains, ...hosts(deny, 'deny') },
       callId: this.#call.callId,
       turnId,
       environmentId: this.#selected.environmentId,

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   fchmodSync,
+  fchownSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -95,6 +96,7 @@ async function copyFile(source: NativePath, target: NativePath): Promise<void> {
       const length = await copyContent(fd, replacement.fd)
       if (fstatSync(replacement.fd).isFile()) {
         ftruncateSync(replacement.fd, length)
+        keepOwner(replacement.fd, stat)
         fchmodSync(replacement.fd, stat.mode & 0o7777)
       }
     } catch (error) {
@@ -104,6 +106,20 @@ async function copyFile(source: NativePath, target: NativePath): Promise<void> {
     await replacement.commit()
   } finally {
     closeSync(fd)
+  }
+}
+
+/**
+ * Only root can, and has to: a copy of somebody's file would be root's, and one that runs as its owner would run as
+ * root. Without the right to, in a sandbox, it cannot be more than ours; nor then can it run as somebody else.
+ */
+function keepOwner(fd: number, { uid, gid }: Stats): void {
+  const own = fstatSync(fd)
+  if (process.getuid?.() !== 0 || (own.uid === uid && own.gid === gid)) return
+  try {
+    fchownSync(fd, uid, gid)
+  } catch (error) {
+    if (errorCode(error) !== 'EPERM') throw error
   }
 }
 
