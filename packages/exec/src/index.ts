@@ -1,5 +1,10 @@
-export type { ApprovalPolicy, GranularPolicy } from './approvals/approval-policy.ts'
-export { mayAskForSandbox, policyName } from './approvals/approval-policy.ts'
+export {
+  type ApprovalPolicy,
+  type GranularPolicy,
+  mayAskForSandbox,
+  namedApprovalPolicy,
+  policyName,
+} from './approvals/approval-policy.ts'
 export { Approvals } from './approvals/approvals.ts'
 export type {
   ApprovalRequest,

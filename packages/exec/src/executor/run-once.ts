@@ -40,9 +40,13 @@ export async function runOnce(
       timedOut = true
       process.terminate().catch((error) => ended.abort(error))
     }, timeoutMs)
-    startOptions.signal?.addEventListener('abort', () => void process.terminate().catch((error) => ended.abort(error)), {
-      signal: ended.signal,
-    })
+    startOptions.signal?.addEventListener(
+      'abort',
+      () => void process.terminate().catch((error) => ended.abort(error)),
+      {
+        signal: ended.signal,
+      },
+    )
     for await (const event of process.events({ signal: ended.signal })) {
       if (event.type === 'output') {
         buffers[event.stream === 'stderr' ? 'stderr' : 'stdout'].push(event.data)

@@ -1,8 +1,5 @@
 import { describeHost, describeTarget, type NetworkTarget } from './network-target.ts'
 
-/** Of a request of which nothing else is known. */
-export const NETWORK_DENIED = 'Network access was denied by the sandbox network proxy.'
-
 /** By the reasons of the executor. */
 const DETAILS: ReadonlyMap<string, string> = new Map([
   ['denied', 'a rule denies this host, and no approval can lift that'],

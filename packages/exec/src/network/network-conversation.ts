@@ -9,7 +9,7 @@ import type { ExecEvent } from '../events/exec-event.ts'
 import { NetworkApprovals } from './network-approvals.ts'
 import type { ExecutionNetwork, NetworkExecution, SaveNetworkRule } from './network-execution.ts'
 
-export const NEVER = new AbortController().signal
+const NEVER = new AbortController().signal
 export const REQUEST: NetworkRequest = { protocol: 'https_connect', host: 'Example.test', port: 443 }
 export const YES = { kind: 'approved' } as const
 export const FOR_SESSION = { kind: 'approved_for_session' } as const

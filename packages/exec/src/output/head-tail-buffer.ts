@@ -1,7 +1,7 @@
 import { ByteRing } from './byte-ring.ts'
 
 /** What is kept of the output of one process between two answers. */
-export const OUTPUT_MAX_BYTES = 1024 * 1024
+const OUTPUT_MAX_BYTES = 1024 * 1024
 
 /** The first allocation; most commands say less. */
 const SMALLEST = 4096

@@ -45,12 +45,12 @@ export function needsSandbox(permissions: Permissions, hasManagedNetwork: boolea
 }
 
 /** Whether some files are out of reach: what an unrestricted profile does not say, it allows. */
-export function isRestricted(permissions: Permissions): boolean {
+function isRestricted(permissions: Permissions): boolean {
   return permissions.type === 'managed' && permissions.file_system.type === 'restricted'
 }
 
 /** What must not even be read. It exists only inside of a sandbox, so nobody can allow to leave that one altogether. */
-export function denialsOf(permissions: Permissions): readonly PermissionEntry[] {
+function denialsOf(permissions: Permissions): readonly PermissionEntry[] {
   if (permissions.type !== 'managed' || permissions.file_system.type !== 'restricted') return []
   return permissions.file_system.entries.filter(({ access }) => access === 'deny')
 }

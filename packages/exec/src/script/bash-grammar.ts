@@ -9,7 +9,7 @@ export interface GrammarFiles {
 }
 
 /** Larger ones are data, not something to read. */
-export const MAX_SCRIPT = 64 * 1024
+const MAX_SCRIPT = 64 * 1024
 const MAX_DEPTH = 100
 /** The time to recover from an error after many pipes grows with their square, and cannot be interrupted. */
 const MAX_PIPES = 1000

@@ -5,7 +5,7 @@ import { PatternError } from './pattern-error.ts'
 export type Place = Extract<PatternNode, { kind: 'at' }>['place']
 
 /** One step of a program. Numbers are where it goes on. */
-export type Step =
+type Step =
   | { readonly kind: 'one'; readonly ranges: readonly Range[]; readonly next: number }
   | { readonly kind: 'at'; readonly place: Place; readonly next: number }
   | { readonly kind: 'fork'; left: number; readonly right: number }

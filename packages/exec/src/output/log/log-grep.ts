@@ -31,7 +31,7 @@ export interface GrepOptions {
   readonly offset?: number | undefined
 }
 
-export interface GrepLine extends LogLine {
+interface GrepLine extends LogLine {
   readonly isMatch: boolean
 }
 
