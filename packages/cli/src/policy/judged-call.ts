@@ -6,6 +6,7 @@ import {
   type Explanation,
   loadRules,
   mayAskForSandbox,
+  namedApprovalPolicy,
   type PermissionProfile,
   permissionsOf,
   policyName,
@@ -41,7 +42,8 @@ export function callSettings(flags: Flags<typeof CALL_FLAGS> & RuleFlags, help: 
 
 function approvalPolicy(given: string | undefined, help: string): ApprovalPolicy {
   if (given === undefined) return DEFAULT_SETTINGS.approvalPolicy
-  if (given === 'untrusted' || given === 'on-request' || given === 'never') return given
+  const named = namedApprovalPolicy(given)
+  if (named) return named
   const [, list] = /^granular:(sandbox|rules|sandbox,rules|rules,sandbox)$/.exec(given) ?? []
   if (list === undefined) {
     const known = 'untrusted, on-request, never, granular:sandbox, granular:rules or granular:sandbox,rules'

@@ -2,10 +2,9 @@ import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { configDirectory } from '@waldo/environment/node'
 import { type RuleLayer, STARTER_RULES } from '@waldo/exec'
-import { readRuleLayers } from '@waldo/exec/node'
+import { readNamedRules, readRuleLayers } from '@waldo/exec/node'
 import type { Flags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
-import { readGivenRules } from './given-rules.ts'
 
 /** Which rules count. */
 export const RULE_FLAGS = { rules: 'texts', 'no-project': 'switch', starter: 'switch', cwd: 'text' } as const
@@ -48,7 +47,7 @@ async function readGiven(paths: readonly string[]): Promise<RuleSource> {
   for (const [index, given] of paths.entries()) {
     const layer = paths.length === 1 ? 'given' : `given ${index + 1}`
     const path = resolve(given)
-    const read = await readGivenRules(layer, path)
+    const read = await readNamedRules(layer, path)
     layers.push(read)
     places.push({ layer, path, state: read.files.length === 0 ? 'empty' : 'read' })
   }

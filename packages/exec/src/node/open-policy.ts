@@ -3,7 +3,8 @@ import { loadRules } from '../policy/rules/load-rules.ts'
 import { dangerousReason } from '../script/dangerous.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import { grammarFiles } from './bash-grammar.ts'
-import { RuleFiles, type RulePlaces, readRuleLayers } from './rule-files.ts'
+import { type RulePlaces, readRuleLayers } from './read-rules.ts'
+import { RuleFiles } from './rule-files.ts'
 
 export interface OpenedPolicy {
   readonly policy: RulePolicy

@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { loadRules } from '../policy/rules/load-rules.ts'
 import { RulesError } from '../policy/rules/rules-error.ts'
-import { RuleFiles, type RulePlaces, readRuleLayers } from './rule-files.ts'
+import { type RulePlaces, readRuleLayers } from './read-rules.ts'
+import { RuleFiles } from './rule-files.ts'
 
 let root: string
 let places: RulePlaces & { workspace: string; systemDirectory: string }

@@ -1,88 +1,18 @@
 import { constants } from 'node:fs'
-import { type FileHandle, link, lstat, mkdir, open, readdir, readFile, realpath, rename, rm } from 'node:fs/promises'
+import { link, lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { configDirectory } from '@waldo/environment/node'
 import { AmendmentError } from '../policy/amendment.ts'
 import type { AmendmentScope } from '../policy/command-policy.ts'
 import { parseCalls } from '../policy/language/parser.ts'
 import type { RuleStore } from '../policy/rule-policy.ts'
-import type { RuleFile, RuleLayer } from '../policy/rules/load-rules.ts'
-import { type RuleProblem, RulesError } from '../policy/rules/rules-error.ts'
+import { MAX_RULE_FILE_BYTES, type RulePlaces, ruleText, userDirectory } from './read-rules.ts'
+import { hasCode } from './system-error.ts'
 
-const MAX_FILE_BYTES = 1024 * 1024
-const MAX_FILES = 256
 /** To save a line takes milliseconds: whoever holds the lock for so long is gone. */
 const STALE_MS = 10_000
 const PATIENCE_MS = 30_000
 const SAVED = 'default.rules'
-
-export interface RulePlaces {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The project's directory. Undefined if there is none, or it is not trusted: then its rules do not count. */
-  readonly workspace?: string | undefined
-  /** `/etc/waldo/rules` if nothing is said. */
-  readonly systemDirectory?: string | undefined
-}
-
-/** The rules of the system, of the user and of the project. Throws `RulesError` if any of it cannot be read. */
-export async function readRuleLayers(places: RulePlaces): Promise<readonly RuleLayer[]> {
-  const directories = [
-    ['system', places.systemDirectory ?? '/etc/waldo/rules'],
-    ['user', userDirectory(places)],
-    ...(places.workspace === undefined ? [] : [['project', join(places.workspace, '.waldo', 'rules')] as const]),
-  ] as const
-  const problems: RuleProblem[] = []
-  const layers: RuleLayer[] = []
-  for (const [name, directory] of directories) layers.push({ name, files: await readRules(directory, problems) })
-  if (problems.length > 0) throw new RulesError(problems)
-  return layers
-}
-
-function userDirectory({ env }: RulePlaces): string {
-  return join(configDirectory({ env }), 'rules')
-}
-
-/** What cannot be read is a problem, not a smaller set of rules: it may have been what forbids something. */
-async function readRules(directory: string, problems: RuleProblem[]): Promise<RuleFile[]> {
-  const refuse = (file: string, message: string) => problems.push({ file, line: 1, column: 1, message })
-  let names: string[]
-  try {
-    names = (await readdir(directory)).filter((name) => name.endsWith('.rules') && !name.startsWith('.')).sort()
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) refuse(directory, `cannot be read: ${messageOf(error)}`)
-    return []
-  }
-  if (names.length > MAX_FILES) {
-    refuse(directory, `has more than ${MAX_FILES} rule files`)
-    return []
-  }
-  const files: RuleFile[] = []
-  for (const name of names) {
-    const path = join(directory, name)
-    try {
-      // Without O_NONBLOCK a named pipe would be waited for.
-      const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-      files.push({ path, text: await textOf(handle).finally(() => handle.close()) })
-    } catch (error) {
-      refuse(path, `cannot be read: ${messageOf(error)}`)
-    }
-  }
-  return files
-}
-
-async function textOf(handle: FileHandle): Promise<string> {
-  if (!(await handle.stat()).isFile()) throw new Error('it is not a file; give it another name')
-  const buffer = new Uint8Array(MAX_FILE_BYTES + 1)
-  let length = 0
-  while (length < buffer.length) {
-    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length)
-    if (bytesRead === 0) break
-    length += bytesRead
-  }
-  if (length > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`)
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(buffer.subarray(0, length))
-}
 
 /** Saves rules in `default.rules` of the project or of the user. Any number of processes may do so at once. */
 export class RuleFiles implements RuleStore {
@@ -132,14 +62,14 @@ async function appendLine(path: string, line: string, flags: number): Promise<vo
   const { O_RDWR, O_CREAT, O_APPEND, O_NONBLOCK } = constants
   const handle = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK | flags, 0o644)
   try {
-    const text = await textOf(handle)
+    const text = await ruleText(handle)
     if (text.split(/\r?\n/).includes(line)) return
     const added = `${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`
     const [refusal] = parseCalls(text + added).refusals
     if (refusal) throw new AmendmentError(`the rule is not saved: repair ${path} first: ${refusal.message}`)
     const bytes = new TextEncoder().encode(added)
     const { size } = await handle.stat()
-    if (size + bytes.length > MAX_FILE_BYTES)
+    if (size + bytes.length > MAX_RULE_FILE_BYTES)
       throw new AmendmentError(`the rule is not saved: ${path} is full; tidy it up`)
     // One write, at the end wherever that is by then: even if the lock were lost, no line would be torn or overwritten.
     const { bytesWritten } = await handle.write(bytes)
@@ -204,12 +134,4 @@ async function removeStaleLock(path: string): Promise<boolean> {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'EEXIST')) return false
     throw error
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
