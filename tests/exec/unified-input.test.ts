@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../environments/collect.ts'
 import { gate, inEachPlace, Talk } from './place.ts'
 
 const CTRL_C = '\u0003'
@@ -57,10 +58,7 @@ inEachPlace('writing to a process', (place) => {
     const held = gate(place())
     const session_id = await talk.start(`${held.wait}; exit 9`, { tty: true })
     held.open()
-    for (;;) {
-      const { structured } = await talk.call('list_sessions', {})
-      if ((structured as { sessions: { state: string }[] }).sessions[0]!.state === 'ended') break
-    }
+    await until(() => talk.ofType('exec_end').length > 0)
     const { exitCode, notes } = await talk.run('write_stdin', { session_id, chars: 'too late\n' })
     assert.equal(exitCode, 9)
     assert.deepEqual(notes, ['Nothing was written: the process had ended'])
@@ -87,7 +85,7 @@ inEachPlace('writing to a process', (place) => {
     await talk.run('write_stdin', { session_id, until: { idle_ms: 1 } })
     held.open()
     await talk.run('write_stdin', { session_id, until: 'exit' })
-    const [{ callId }] = talk.ofType('exec_begin') as [{ callId: string }]
+    const { callId } = talk.ofType('exec_begin')[0]!
     assert.deepEqual(
       talk.ofType('terminal_interaction').map(({ callId, sessionId, stdin }) => ({ callId, sessionId, stdin })),
       [{ callId, sessionId: session_id, stdin: '' }],

@@ -94,9 +94,9 @@ inEachPlace('reading what was said', (place) => {
     assert.ok(text.endsWith('Output:\n 249: 249\n>250: 250\n>251: 251\n 252: 252'))
     let found = 0
     for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const page = await read<Lines>(talk, { session_id, grep: '7', offset, max_output_tokens: 100 })
+      const page: Lines & { text: string } = await read(talk, { session_id, grep: '7', offset, max_output_tokens: 100 })
       found += page.matches!
-      const [, next] = /go on with offset (\d+)/.exec(page.text) ?? []
+      const [, next]: (string | undefined)[] = /go on with offset (\d+)/.exec(page.text) ?? []
       offset = next === undefined ? undefined : Number(next)
     }
     assert.equal(found, 176)
@@ -140,8 +140,8 @@ inEachPlace('reading what was said', (place) => {
         /read_output|function arguments|max_out/,
       )
     }
-    const null_count = await read<Lines>(talk, { session_id, lines: { from: 1, count: null } })
-    assert.equal(null_count.lines.length, 3)
+    const some = await read<Lines>(talk, { session_id, lines: { from: 1, count: null } })
+    assert.equal(some.lines.length, 3)
     const nothing = await read<Page>(talk, { session_id, max_output_tokens: 0 })
     assert.ok(nothing.next_offset > 0)
   })

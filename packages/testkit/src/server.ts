@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
-const MAIN = join(import.meta.dir, '../../cli/src/main.ts')
+const MAIN = fileURLToPath(new URL('../../cli/src/main.ts', import.meta.url))
 
 export interface ServerOptions {
   /** After `serve`. Without a `--listen` among them the server listens on a free port. */

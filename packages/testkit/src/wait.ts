@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** Waits until something outside our control is so. */
 export async function eventually(condition: () => boolean, what: string, timeoutMs = 15_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`)
-    await Bun.sleep(10)
+    await delay(10)
   }
 }
 

@@ -155,7 +155,8 @@ describe('a question in plain text', () => {
   })
 })
 
-describe('a question on a terminal', () => {
+// Only Bun runs the sources, and has terminals.
+describe('a question on a terminal', { skip: !('Bun' in globalThis) }, () => {
   const program = fileURLToPath(new URL('./fixtures/ask-on-terminal.ts', import.meta.url))
 
   interface Screen {

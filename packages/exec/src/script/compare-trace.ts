@@ -1,3 +1,4 @@
+import { fromPosixPath, joinPath, toPosixPath } from '@waldo/protocol'
 import { redirected } from './literal-redirect.ts'
 import type { Redirect, Segment } from './segment.ts'
 
@@ -57,8 +58,7 @@ function strangeDescriptor(actual: ReadonlyMap<number, string>, redirects: reado
   for (const redirect of redirects) {
     const { operator, target } = redirect
     for (const number of redirected(redirect)) {
-      if (!operator.endsWith('&'))
-        expected.set(number, target.startsWith('/') ? target : `${cwd}/${target.replace(/^\.\//, '')}`)
+      if (!operator.endsWith('&')) expected.set(number, String(toPosixPath(joinPath(fromPosixPath(cwd), target))))
       else if (target === '-') expected.delete(number)
       else expected.set(number, expected.get(Number(target)))
     }
