@@ -2,7 +2,7 @@
 // Any server with the responses API will do. Commands run here, in a sandbox around this directory; with
 // WALDO_URL=ws://… they run on that executor instead.
 import { type Environment, ReadyEnvironments, StickySelection } from '@waldo/environment'
-import { Conversation, completionMessage, type ToolDefinition } from '@waldo/exec'
+import { Conversation, completionMessage, type ToolDefinition, visibleText } from '@waldo/exec'
 import { openPolicy, TerminalApprover } from '@waldo/exec/node'
 import { connect, local } from '@waldo/sdk'
 
@@ -40,8 +40,9 @@ await using conversation = new Conversation({
   approvers: [new TerminalApprover()],
 })
 conversation.onEvent((event) => {
-  if (event.type === 'exec_begin') console.error(`$ ${event.command}`)
-  if (event.type === 'exec_output') process.stderr.write(event.data)
+  // Whatever a command prints, it must not draw over a question.
+  if (event.type === 'exec_begin') console.error(`$ ${visibleText(event.command)}`)
+  if (event.type === 'exec_output') for (const line of text(event.data)) console.error(visibleText(line))
 })
 const turn = conversation.turn({ environments })
 process.on('SIGINT', () => void turn.interrupt())
@@ -63,6 +64,10 @@ for (;;) {
   if (calls.length === 0 && !ended) break
 }
 await turn.end()
+
+function text(data: Uint8Array): string[] {
+  return new TextDecoder().decode(data).replace(/\n$/, '').split('\n')
+}
 
 function textOf(content: unknown): string {
   return Array.isArray(content) ? content.map((part) => part.text ?? '').join('') : String(content)

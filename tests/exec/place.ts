@@ -96,7 +96,7 @@ export function gate({ directory }: Place): { readonly wait: string; readonly op
   return { wait: `until [ -e ${path} ]; do sleep 0.02; done`, open: () => writeFileSync(path, '') }
 }
 
-export interface TalkOptions extends Partial<Pick<ConversationOptions, 'ids' | 'now'>> {
+export interface TalkOptions extends Partial<Pick<ConversationOptions, 'ids' | 'now' | 'keptPaths'>> {
   readonly approvers?: readonly Approver[]
   readonly settings?: Partial<Settings>
   /** The text of a rules file. */

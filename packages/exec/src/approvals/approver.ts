@@ -5,8 +5,8 @@ import type { DecisionKind, DecisionSource, ReviewDecision } from './review-deci
 
 /** Where it would run if it were allowed. */
 export type SandboxOutlook =
-  /** Inside, as everything else. */
-  | { readonly kind: 'inside' }
+  /** Inside, as everything else. `thenOutside`: if that denies it something, again outside, without another question. */
+  | { readonly kind: 'inside'; readonly thenOutside?: true }
   /** Inside, with more. */
   | { readonly kind: 'widened'; readonly permissions: AdditionalPermissions }
   /** Outside. */
@@ -24,7 +24,14 @@ export interface PatchedFile {
 
 /** What somebody is asked to allow. */
 export type ApprovalSubject =
-  | { readonly kind: 'command'; readonly argv: readonly string[]; readonly cwd: PathUri; readonly tty: boolean }
+  | {
+      readonly kind: 'command'
+      readonly argv: readonly string[]
+      readonly cwd: PathUri
+      readonly tty: boolean
+      /** It goes on after the conversation. */
+      readonly lifetime?: 'detached'
+    }
   | { readonly kind: 'patch'; readonly cwd: PathUri; readonly files: readonly PatchedFile[] }
   | {
       readonly kind: 'network'
@@ -46,8 +53,10 @@ export interface ApprovalRequest {
   readonly askedAt: Date
   readonly subject: ApprovalSubject
   readonly sandbox: SandboxOutlook
-  /** What is said to whoever decides: about a second attempt, by a rule, or by the model; in this order. */
+  /** Why it is asked: about a second attempt, or what a rule says. */
   readonly reason?: string
+  /** What the model says about it. They are its words, and it wants a yes. */
+  readonly justification?: string
   readonly why: readonly Why[]
   /** It ran, and was denied something. */
   readonly isRetry: boolean

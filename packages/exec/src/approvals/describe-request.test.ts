@@ -17,7 +17,8 @@ describe('the text of a question', () => {
       sampleRequest({
         subject: commandSubject(['npm', 'run', 'it all'], { tty: true }),
         sandbox: { kind: 'outside-but-denials', denied: ['/home/me/.ssh', '**/.env'] },
-        reason: 'the tests need a browser',
+        reason: 'npm runs what others have written',
+        justification: 'the tests need a browser',
         why: [
           { source: 'rule', text: 'a rule asks about npm', origin: '/home/me/rules/default.rules:3' },
           { source: 'dangerous', text: 'it is dangerous', otherwise: 'a rule that allows it' },
@@ -31,14 +32,17 @@ describe('the text of a question', () => {
       `Run this command?
   | npm run 'it all'
   terminal it gets one, and can be typed to
-  where    environment local, /home/me/project
+  where    environment local
+  in       | /home/me/project
   sandbox  OUTSIDE, but for what must not be read, whoever allows it:
            /home/me/.ssh, **/.env
   again    it ran before, and was denied something
-  reason   the tests need a browser
+  reason   npm runs what others have written
   why      a rule asks about npm (/home/me/rules/default.rules:3)
            it is dangerous
            otherwise: a rule that allows it
+  model    says, in its own words, which nobody has checked:
+           | the tests need a browser
   rule     prefix_rule(pattern=["npm", "run"], decision="allow")
            saved for this project or for you, it spares the question
 `,
@@ -51,27 +55,44 @@ describe('the text of a question', () => {
   })
 
   test('names other sandboxes', () => {
-    const read = [fromPosixPath('/etc/a b')]
-    const widened = { kind: 'widened', permissions: { network: true, read, write: [] } } as const
-    assert.match(describeRequest(sampleRequest({ sandbox: widened })), /it may also use the network; read \/etc\/a b\n/)
     assert.match(describeRequest(sampleRequest({ sandbox: { kind: 'inside' } })), /sandbox {2}inside, as everything/)
     assert.match(describeRequest(sampleRequest()), /sandbox {2}OUTSIDE: nothing confines it\n/)
+    assert.ok(
+      describeRequest(sampleRequest({ sandbox: { kind: 'inside', thenOutside: true } })).includes(`
+  sandbox  inside, then OUTSIDE: if that denies it something, it runs again
+           OUTSIDE, where nothing confines it, without another question
+`),
+    )
+  })
+
+  test('says that a command goes on after the conversation', () => {
+    const subject = { ...commandSubject(['npm', 'start']), lifetime: 'detached' } as const
+    const text = describeRequest(sampleRequest({ subject }))
+    assert.match(text, /\n {2}lifetime DETACHED: it goes on after the conversation\n/)
+    assert.doesNotMatch(described(['npm', 'start']), /DETACHED/)
+  })
+
+  test('says that a rule leaves the sandbox, however long the rule is', () => {
+    for (const prefix of [['npm'], ['npm', 'x'.repeat(4_000)]]) {
+      const text = describeRequest(sampleRequest({ amendment: { prefix, sandbox: 'bypass' } })).replace(/\s+/g, ' ')
+      assert.match(text, /it spares the question, and what begins so runs OUTSIDE/)
+    }
   })
 
   test('shows a directory of another system as it is on the wire', () => {
     for (const cwd of [fromWindowsPath('C:\\work'), pathUri('file:///%00/bad/path/***'), pathUri('file:///a%2Fb')]) {
       const subject = { kind: 'command', argv: ['dir'], cwd, tty: false } as const
-      assert.ok(describeRequest(sampleRequest({ subject })).includes(`environment local, ${cwd}\n`))
+      assert.ok(describeRequest(sampleRequest({ subject })).includes(`  in       | ${cwd}\n`))
     }
   })
 
-  test('shows a patch with its changes, a host with its command, and permissions', () => {
+  test('shows a patch with its changes, and a host with its command', () => {
     const cwd = fromPosixPath('/p')
     const file = { kind: 'move', path: fromPosixPath('/p/a'), target: fromPosixPath('/p/b') } as const
     const patch: ApprovalSubject = { kind: 'patch', cwd, files: [{ ...file, diff: '@@ -1 +1 @@\n-x\n+y\n' }] }
     assert.match(
       describeRequest(sampleRequest({ subject: patch })),
-      /^Change this file\?\n {2}move {5}\/p\/a -> \/p\/b\n {2}\| @@ -1 \+1 @@\n {2}\| -x\n {2}\| \+y\n/,
+      /^Change this file\?\n {2}move {5}\| \/p\/a\n {2}to {7}\| \/p\/b\n {2}\| @@ -1 \+1 @@\n {2}\| -x\n {2}\| \+y\n/,
     )
     const network = {
       kind: 'network',
@@ -85,9 +106,6 @@ describe('the text of a question', () => {
       text,
       /\n {2}\| example.com, port 443 \(https\)\n {2}command {2}curl 'a b'\n.*rule {5}allow example.com\n/s,
     )
-    const permissions = { network: true, read: [], write: [fromPosixPath('/srv')] }
-    const ahead = describeRequest(sampleRequest({ subject: { kind: 'permissions', permissions, cwd } }))
-    assert.match(ahead, /^Allow this for later commands\?\n {2}\| use the network\n {2}\| write \/srv\n/)
   })
 })
 
@@ -169,7 +187,13 @@ describe('a hostile command', () => {
         fc.integer({ min: 24, max: 120 }),
         (argv, said, columns) => {
           const request = sampleRequest({
-            ...{ subject: commandSubject(argv), reason: said, environmentId: said, amendment: { prefix: argv } },
+            ...{
+              subject: commandSubject(argv),
+              reason: said,
+              justification: said,
+              environmentId: said,
+              amendment: { prefix: argv },
+            },
             why: [{ source: 'rule', text: said, origin: said, otherwise: said }],
           })
           const text = describeRequest(request, { columns })

@@ -1,6 +1,8 @@
 import { ruleText } from '../policy/amendment.ts'
-import type { ApprovalRequest, SandboxOutlook } from './approver.ts'
-import { describePath, describePermissions, describeSubject, listed } from './describe-subject.ts'
+import type { ApprovalRequest } from './approver.ts'
+import { describePath } from './describe-path.ts'
+import { describeSandbox } from './describe-sandbox.ts'
+import { describeSubject } from './describe-subject.ts'
 import { RequestSheet } from './request-sheet.ts'
 
 const COLUMNS = 80
@@ -12,12 +14,12 @@ const MAX_WHYS = 10
  * of theirs is longer than `columns` (of at least 24).
  */
 export function describeRequest(request: ApprovalRequest, { columns = COLUMNS }: { columns?: number } = {}): string {
-  const { subject, environmentId, sandbox, isRetry, reason, why } = request
+  const { subject, environmentId, isRetry, reason, justification, why } = request
   const sheet = new RequestSheet(columns)
   describeSubject(subject, sheet)
-  const place = subject.kind === 'network' ? '' : `, ${describePath(subject.cwd)}`
-  sheet.field('where', `environment ${environmentId}${place}`)
-  sheet.field('sandbox', describeSandbox(sandbox))
+  sheet.field('where', `environment ${environmentId}`)
+  if (subject.kind !== 'network') sheet.path('in', describePath(subject.cwd))
+  describeSandbox(request, sheet)
   if (isRetry) sheet.field('again', 'it ran before, and was denied something')
   if (reason !== undefined) sheet.field('reason', reason)
   why.slice(0, MAX_WHYS).forEach(({ text, origin, otherwise }, index) => {
@@ -25,26 +27,22 @@ export function describeRequest(request: ApprovalRequest, { columns = COLUMNS }:
     if (otherwise !== undefined) sheet.field('', `otherwise: ${otherwise}`)
   })
   if (why.length > MAX_WHYS) sheet.field('', `(${why.length - MAX_WHYS} more)`)
-  const rule = describeRule(request)
-  if (rule !== undefined) sheet.field('rule', `${rule}\nsaved for this project or for you, it spares the question`)
+  if (justification !== undefined) {
+    sheet.field('model', 'says, in its own words, which nobody has checked:')
+    sheet.quote('', justification)
+  }
+  describeRule(request, sheet)
   return sheet.toString()
 }
 
-function describeSandbox(outlook: SandboxOutlook): string {
-  switch (outlook.kind) {
-    case 'inside':
-      return 'inside, as everything else'
-    case 'widened':
-      return `inside, and it may also ${describePermissions(outlook.permissions).join('; ')}`
-    case 'outside':
-      return 'OUTSIDE: nothing confines it'
-    case 'outside-but-denials':
-      return `OUTSIDE, but for what must not be read, whoever allows it: ${listed(outlook.denied)}`
+/** What it would do stands in a field of its own: a long rule must not push it away. */
+function describeRule({ subject, amendment, decisions }: ApprovalRequest, sheet: RequestSheet): void {
+  const effect = 'saved for this project or for you, it spares the question'
+  if (amendment) {
+    sheet.field('rule', ruleText(amendment))
+    sheet.field('', amendment.sandbox === 'bypass' ? `${effect}, and what begins so runs OUTSIDE` : effect)
+  } else if (subject.kind === 'network' && decisions.includes('network_policy_amendment')) {
+    sheet.field('rule', `allow ${subject.host}`)
+    sheet.field('', effect)
   }
-}
-
-function describeRule({ subject, amendment, decisions }: ApprovalRequest): string | undefined {
-  if (amendment) return ruleText(amendment)
-  if (subject.kind === 'network' && decisions.includes('network_policy_amendment')) return `allow ${subject.host}`
-  return undefined
 }

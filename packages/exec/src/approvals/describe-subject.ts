@@ -1,6 +1,6 @@
-import { DecodeError, type PathUri, toPosixPath } from '@waldo/protocol'
-import type { AdditionalPermissions } from '../permissions/additional-permissions.ts'
 import type { ApprovalSubject, PatchedFile } from './approver.ts'
+import { describePath } from './describe-path.ts'
+import { describePermissions } from './describe-permissions.ts'
 import type { RequestSheet } from './request-sheet.ts'
 import { shellQuote } from './shell-quote.ts'
 import { holdsUnseen } from './visible-text.ts'
@@ -8,8 +8,7 @@ import { holdsUnseen } from './visible-text.ts'
 const MAX_COMMAND_ROWS = 200
 const MAX_PATCH_ROWS = 400
 const MAX_FILES = 100
-/** A list of paths is for reading. */
-const MAX_LISTED = 20
+const MAX_HOST_ROWS = 20
 const SHELLS = new Set(['sh', 'bash', 'dash', 'ksh', 'zsh'])
 
 export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): void {
@@ -18,6 +17,7 @@ export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): 
       sheet.title('Run this command?')
       describeCommand(subject.argv, sheet)
       if (subject.tty) sheet.field('terminal', 'it gets one, and can be typed to')
+      if (subject.lifetime === 'detached') sheet.field('lifetime', 'DETACHED: it goes on after the conversation')
       return
     case 'patch':
       sheet.title(`Change ${subject.files.length === 1 ? 'this file' : `these ${subject.files.length} files`}?`)
@@ -25,38 +25,14 @@ export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): 
       return
     case 'network':
       sheet.title('Let a command reach this host?')
-      sheet.block(`${subject.host}, port ${subject.port} (${subject.protocol})`, MAX_LISTED)
+      sheet.block(`${subject.host}, port ${subject.port} (${subject.protocol})`, MAX_HOST_ROWS)
       sheet.field('command', shellQuote(subject.command))
       return
     case 'permissions':
       sheet.title('Allow this for later commands?')
-      sheet.block(describePermissions(subject.permissions).join('\n'), MAX_COMMAND_ROWS)
+      describePermissions(subject.permissions, sheet)
       return
   }
-}
-
-/** The path as people write it there; the URI where there is none, or none that we could write. */
-export function describePath(uri: PathUri): string {
-  try {
-    const path = toPosixPath(uri)
-    return typeof path === 'string' ? path : uri
-  } catch (error) {
-    if (error instanceof DecodeError) return uri
-    throw error
-  }
-}
-
-export function describePermissions({ network, read, write }: AdditionalPermissions): readonly string[] {
-  return [
-    ...(network ? ['use the network'] : []),
-    ...(read.length > 0 ? [`read ${listed(read.map(describePath))}`] : []),
-    ...(write.length > 0 ? [`write ${listed(write.map(describePath))}`] : []),
-  ]
-}
-
-export function listed(names: readonly string[]): string {
-  const more = names.length - MAX_LISTED
-  return names.slice(0, MAX_LISTED).join(', ') + (more > 0 ? ` and ${more} more` : '')
 }
 
 function describeCommand(argv: readonly string[], sheet: RequestSheet): void {
@@ -76,8 +52,8 @@ function describeCommand(argv: readonly string[], sheet: RequestSheet): void {
 function describePatch(files: readonly PatchedFile[], sheet: RequestSheet): void {
   let rows = MAX_PATCH_ROWS
   for (const { kind, path, target, diff } of files.slice(0, MAX_FILES)) {
-    const names = target === undefined ? describePath(path) : `${describePath(path)} -> ${describePath(target)}`
-    sheet.field(kind, names)
+    sheet.path(kind, describePath(path))
+    if (target !== undefined) sheet.path('to', describePath(target))
     if (diff === '') continue
     if (rows > 0) rows -= sheet.block(diff, rows)
     else sheet.field('', `(its ${diff.length} characters of changes are NOT shown)`)

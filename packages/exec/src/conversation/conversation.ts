@@ -1,4 +1,5 @@
 import { ExecError, type ReadyEnvironments } from '@waldo/environment'
+import { DecodeError, type PathUri } from '@waldo/protocol'
 import { Approvals } from '../approvals/approvals.ts'
 import type { Approver } from '../approvals/approver.ts'
 import { Pauses } from '../approvals/pauses.ts'
@@ -28,12 +29,14 @@ export interface ConversationOptions {
   readonly approvers?: readonly Approver[]
   readonly policy: CommandPolicy
   readonly scripts: ScriptParser
+  /** What no command may write unasked, whatever its profile says: where the rules are. */
+  readonly keptPaths?: readonly PathUri[]
   /** What holds unless a turn says otherwise. */
   readonly settings?: Partial<Settings>
   readonly id?: string
   readonly ids?: IdSource
   readonly now?: () => number
-  /** Hears of listeners that throw. */
+  /** Hears of listeners that throw, and of what went wrong in here. */
   readonly failed?: (error: unknown) => void
 }
 
@@ -54,10 +57,22 @@ export class Conversation implements AsyncDisposable {
   readonly #services: Services
   readonly #completions: Completions
   readonly #settings: Settings
+  readonly #failed: (error: unknown) => void
   #closing: Promise<void> | undefined
 
-  constructor({ approvers = [], policy, scripts, settings, id, ids = randomIds, now, failed }: ConversationOptions) {
-    const events = new EventHub(failed ?? reportError)
+  constructor({
+    approvers = [],
+    policy,
+    scripts,
+    keptPaths = [],
+    settings,
+    id,
+    ids = randomIds,
+    now,
+    failed,
+  }: ConversationOptions) {
+    this.#failed = failed ?? reportError
+    const events = new EventHub(this.#failed)
     const pauses = new Pauses()
     const approvals = new Approvals({ approvers, events, pauses })
     const sessionIds = new SessionIds(ids)
@@ -71,11 +86,12 @@ export class Conversation implements AsyncDisposable {
       policy,
       scripts,
       granted: new GrantedPermissions(),
+      keptPaths,
       networks: new NetworkApprovals({
         approvals,
         events,
         saveRule: (...rule) => policy.amendNetwork(...rule),
-        failed: failed ?? reportError,
+        failed: this.#failed,
       }),
       events,
       ids: sessionIds,
@@ -122,8 +138,14 @@ export class Conversation implements AsyncDisposable {
         throw error
       }
       if (signals.aborted) return { text: formatAborted(tool, now() - start), success: false }
-      if (error instanceof InvalidCall || ExecError.is(error)) return { text: error.message, success: false }
-      throw error
+      if (error instanceof InvalidCall || error instanceof DecodeError || ExecError.is(error)) {
+        return { text: error.message, success: false }
+      }
+      // A mistake of ours must not end what the model is doing, nor stay unseen.
+      this.#failed(error)
+      const text = `${tool} failed: ${(error as Error).message}`
+      this.#services.events.emit({ type: 'warning', callId, turnId: turn.id, text })
+      return { text, success: false }
     }
   }
 

@@ -1,3 +1,4 @@
+import type { PathUri } from '@waldo/protocol'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { Pauses } from '../approvals/pauses.ts'
 import type { EventHub } from '../events/event-hub.ts'
@@ -18,6 +19,8 @@ export interface Services {
   readonly policy: CommandPolicy
   readonly scripts: ScriptParser
   readonly granted: GrantedPermissions
+  /** What no command may write unasked, whatever its profile says. */
+  readonly keptPaths: readonly PathUri[]
   readonly networks: NetworkApprovals
   readonly events: EventHub
   readonly ids: SessionIds

@@ -1,5 +1,8 @@
 import type { ReadyEnvironments } from '@waldo/environment'
+import type { Permissions } from '@waldo/protocol'
 import { TurnAborted } from '../orchestrator/turn-aborted.ts'
+import { keepingPaths } from '../permissions/protected-paths.ts'
+import { permissionsOf, type SandboxPlace } from '../permissions/sandbox-requests.ts'
 import type { ExecSession } from '../unified-exec/exec-session.ts'
 import type { Services } from './services.ts'
 import type { Settings } from './settings.ts'
@@ -31,6 +34,11 @@ export class Turn {
     this.#services = services
   }
 
+  /** What commands may do there if nobody is asked. */
+  permissionsIn(place: SandboxPlace): Permissions {
+    return keepingPaths(permissionsOf(this.settings.permissions), this.#services.keptPaths, place)
+  }
+
   /** Aborts when the turn is over: what a call waits for then, nobody waits for. */
   get signal(): AbortSignal {
     return this.#controller.signal
@@ -49,7 +57,7 @@ export class Turn {
   async #finish(reason: string): Promise<TurnEnd> {
     this.#controller.abort(new TurnAborted(reason))
     const { store, granted, events } = this.#services
-    granted.endTurn()
+    granted.endTurn(this.id)
     const open = store.open.filter(({ hasExited }) => !hasExited)
     const ending = open.filter(({ facts }) => facts.lifetime === 'turn' && facts.turnId === this.id)
     const outcomes = await Promise.allSettled(ending.map((session) => session.kill(reason)))

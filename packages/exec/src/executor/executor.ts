@@ -1,6 +1,7 @@
 import type { Environment } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
 import type { Approvals } from '../approvals/approvals.ts'
+import { canonicalJson } from '../approvals/canonical-json.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import type { ExecResult } from '../output/exec-output.ts'
 import { applyPatchText } from '../patch/apply-patch-text.ts'
@@ -60,7 +61,7 @@ const REJECTED: ExecResult = { kind: 'rejected', message: 'exec command rejected
  */
 export class Executor {
   readonly #services: Required<ExecutorServices>
-  /** The exact command lines that somebody has allowed for as long as this lasts. */
+  /** The exact commands, in their places, that somebody has allowed for as long as this lasts. */
   readonly #approved = new Set<string>()
   #config: ExecutorConfig
 
@@ -95,7 +96,7 @@ export class Executor {
       sandbox,
       isEnforceable: sandbox === undefined || (await environment.sandboxInfo({ signal }))?.available !== false,
       danger: dangerousReason(await scripts.commandLine(argv)),
-      isApproved: this.#approved.has(JSON.stringify(argv)),
+      isApproved: this.#approved.has(keyOf(request)),
       wantsOut: request.escalated === true,
     })
     if (selection.kind === 'reject') return { kind: 'rejected', message: `exec command rejected: ${selection.reason}` }
@@ -164,9 +165,13 @@ export class Executor {
       },
       { tool: 'shell', keys: [], signal },
     )
-    if (decision.kind === 'approved_for_session' && argv.length > 0) this.#approved.add(JSON.stringify(argv))
+    if (decision.kind === 'approved_for_session') this.#approved.add(keyOf(request))
     return decision.kind === 'approved' || decision.kind === 'approved_for_session'
   }
+}
+
+function keyOf({ argv, cwd, env = {} }: Extract<ExecutionRequest, { mode: 'shell' }>): string {
+  return canonicalJson({ argv, cwd, env })
 }
 
 function sandboxOf({ permissions, cwd, workspaceRoots }: ExecutorConfig) {

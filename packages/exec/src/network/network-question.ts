@@ -1,6 +1,8 @@
 import { type ApprovalPolicy, policyName } from '../approvals/approval-policy.ts'
 import type { Approval } from '../approvals/approvals.ts'
-import { decisionLabel, type ReviewDecision } from '../approvals/review-decision.ts'
+import { type DecisionKind, decisionLabel, type ReviewDecision } from '../approvals/review-decision.ts'
+import type { Why } from '../orchestrator/requirement.ts'
+import { isAskedAbout } from './asked-hosts.ts'
 import { deniedText } from './blocked-text.ts'
 import type { NetworkDenial } from './network-denial.ts'
 import type { NetworkExecution, NetworkServices } from './network-execution.ts'
@@ -55,15 +57,17 @@ export class NetworkQuestion {
   }
 
   #put(signal: AbortSignal): Promise<Approval> {
-    const { callId, turnId, environmentId, command, sandbox, approvalPolicy } = this.#execution
+    const { callId, turnId, environmentId, command, sandbox, approvalPolicy, domains } = this.#execution
     const { host, port, protocol } = this.#target
+    const isNamed = isAskedAbout(this.#target, domains)
+    const lasting: readonly DecisionKind[] = isNamed ? [] : ['network_policy_amendment']
     return this.#services.approvals.ask(
       {
         ...{ callId, turnId, environmentId, sandbox, isRetry: false },
         subject: { kind: 'network', host, port, protocol: schemeOf(protocol), command },
-        reason: `no rule allows ${describeHost(host)}`,
-        why: [why(approvalPolicy)],
-        decisions: ['approved', 'approved_for_session', 'network_policy_amendment', 'denied', 'abort'],
+        reason: `${isNamed ? 'a rule says to ask about' : 'no rule allows'} ${describeHost(host)}`,
+        why: [isNamed ? NAMED : unnamed(approvalPolicy)],
+        decisions: ['approved', 'approved_for_session', ...lasting, 'denied', 'abort'],
       },
       // What was allowed for the conversation is looked up before: a denial is stronger there.
       { tool: 'network_access', keys: [], signal },
@@ -127,9 +131,15 @@ function no(kind: NetworkDenial['kind'], text: string): Outcome {
   return { allowed: false, reason: text, denial: { kind, text } }
 }
 
-function why(policy: ApprovalPolicy) {
+const NAMED: Why = {
+  source: 'rule',
+  text: 'the rules and settings of this conversation ask about this host, whatever else allows it',
+  otherwise: 'an answer for the conversation',
+}
+
+function unnamed(policy: ApprovalPolicy): Why {
   return {
-    source: 'approval-policy' as const,
+    source: 'approval-policy',
     text: `the approval policy "${policyName(policy)}" asks about hosts that no rule allows`,
     otherwise: 'a saved rule for the host, or an answer for the conversation',
   }

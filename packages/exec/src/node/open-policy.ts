@@ -1,14 +1,17 @@
+import { fromPosixPath, type PathUri } from '@waldo/protocol'
 import { RulePolicy } from '../policy/rule-policy.ts'
 import { loadRules } from '../policy/rules/load-rules.ts'
 import { dangerousReason } from '../script/dangerous.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import { grammarFiles } from './bash-grammar.ts'
-import { type RulePlaces, readRuleLayers } from './read-rules.ts'
+import { type RulePlaces, readRuleLayers, rulePaths } from './read-rules.ts'
 import { RuleFiles } from './rule-files.ts'
 
 export interface OpenedPolicy {
   readonly policy: RulePolicy
   readonly scripts: ScriptParser
+  /** Where the rules are: whoever can write there decides what runs next. */
+  readonly keptPaths: readonly PathUri[]
 }
 
 /**
@@ -23,5 +26,6 @@ export async function openPolicy({ env = process.env, ...places }: Partial<RuleP
     dangerousReason,
     store: new RuleFiles({ env, ...places }),
   })
-  return { policy, scripts }
+  const keptPaths = rulePaths({ env, ...places }).map((path) => fromPosixPath(path))
+  return { policy, scripts, keptPaths }
 }

@@ -8,6 +8,8 @@ import { hasCode } from './system-error.ts'
 
 export const MAX_RULE_FILE_BYTES = 1024 * 1024
 const MAX_FILES = 256
+/** In the directory of a project: what tools keep there about it. */
+const PROJECT = '.waldo'
 
 export interface RulePlaces {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -20,15 +22,25 @@ export interface RulePlaces {
 /** The rules of the system, of the user and of the project. Throws `RulesError` if any of it cannot be read. */
 export async function readRuleLayers(places: RulePlaces): Promise<readonly RuleLayer[]> {
   const directories = [
-    ['system', places.systemDirectory ?? '/etc/waldo/rules'],
+    ['system', systemDirectory(places)],
     ['user', userDirectory(places)],
-    ...(places.workspace === undefined ? [] : [['project', join(places.workspace, '.waldo', 'rules')] as const]),
+    ...(places.workspace === undefined ? [] : [['project', join(places.workspace, PROJECT, 'rules')] as const]),
   ] as const
   const problems: RuleProblem[] = []
   const layers: RuleLayer[] = []
   for (const [name, directory] of directories) layers.push({ name, files: await readRules(directory, problems) })
   if (problems.length > 0) throw new RulesError(problems)
   return layers
+}
+
+/** What must not be written by whom the rules are for: the directories, or where they would be made. */
+export function rulePaths(places: RulePlaces): readonly string[] {
+  const project = places.workspace === undefined ? [] : [join(places.workspace, PROJECT)]
+  return [systemDirectory(places), configDirectory(places), ...project]
+}
+
+function systemDirectory({ systemDirectory: given = '/etc/waldo/rules' }: RulePlaces): string {
+  return given
 }
 
 export function userDirectory({ env }: RulePlaces): string {

@@ -1,6 +1,7 @@
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
 import { mayAskForSandbox } from '../approvals/approval-policy.ts'
 import type { Approvals } from '../approvals/approvals.ts'
+import type { SandboxOutlook } from '../approvals/approver.ts'
 import type { DecisionKind } from '../approvals/review-decision.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import type { CommandPolicy } from '../policy/command-policy.ts'
@@ -61,9 +62,9 @@ export async function orchestrate<T>(call: OrchestratedCall<T>, services: Orches
   const wantsOut = sandbox.call.requested === 'require_escalated'
   const bypasses = wantsOut || (requirement.kind === 'skip' && requirement.bypassSandbox)
   const choice = bypasses ? bypassChoice(sandbox) : confinedChoice(sandbox)
-  const approved = requirement.kind === 'ask'
+  const seen = outlookOf(call, choice)
   if (requirement.kind === 'ask') {
-    const no = await ask(call, services, { requirement, choice, reason: requirement.reason })
+    const no = await ask(call, services, { requirement, choice, seen, reason: requirement.reason })
     if (no !== undefined) return { kind: 'rejected', reason: no }
   } else decided(call, services, { kind: 'approved' })
 
@@ -71,7 +72,8 @@ export async function orchestrate<T>(call: OrchestratedCall<T>, services: Orches
   const isBypass = choice.intent.startsWith('bypass')
   const first = await runtime.run({ number: 1, sandbox: choice.request, isBypass, signal })
   const initialMs = () => services.now() - start
-  const attempt = { first, choice, requirement, approved, initialMs }
+  const coversRetry = requirement.kind === 'ask' && seen.kind === 'inside' && seen.thenOutside === true
+  const attempt = { first, choice, requirement, coversRetry, initialMs }
   const retry: Retry<T> = (denial, signal) => retryOutside({ ...call, signal }, services, { ...attempt, denial })
   const ran = { kind: 'ran' as const, value: first.value, choice }
   if (!first.denial) return { ...ran, retry }
@@ -83,8 +85,8 @@ interface FirstAttempt<T> {
   readonly denial: Denial
   readonly choice: SandboxChoice
   readonly requirement: Exclude<Requirement, { kind: 'forbidden' }>
-  /** Somebody said yes to it, knowing nothing of sandboxes: that covers another attempt. */
-  readonly approved: boolean
+  /** Somebody said yes to it, and was told that another attempt outside may follow. */
+  readonly coversRetry: boolean
   readonly initialMs: () => number
 }
 
@@ -92,9 +94,9 @@ interface FirstAttempt<T> {
 async function retryOutside<T>(
   call: OrchestratedCall<T>,
   services: OrchestratorServices,
-  { first, denial, choice, requirement, approved, initialMs }: FirstAttempt<T>,
+  { first, denial, choice, requirement, coversRetry, initialMs }: FirstAttempt<T>,
 ): Promise<Outcome<T> | undefined> {
-  const { runtime, approvalPolicy, sandbox, signal } = call
+  const { runtime, sandbox, signal } = call
   const tell = (outcome: 'denied' | 'escalated' | 'failed', escalatedMs?: number) => {
     const { tool, callId, turnId } = runtime.identity
     const took = escalatedMs === undefined ? {} : { escalatedMs }
@@ -102,21 +104,19 @@ async function retryOutside<T>(
   }
   const outside = bypassChoice(sandbox)
   const mayRetry =
-    choice.intent === 'confined' &&
+    canRetry(call, choice) &&
     // Somebody decided about that host already. Outside, nobody would be asked.
     denial.network === undefined &&
     // Only what an executor says counts. What "might be" a denial is for people to read.
-    denial.denials.some(({ confidence }) => confidence !== 'possible') &&
-    runtime.offersRetry(approvalPolicy) &&
-    // Where something must not be read there is no outside, and the rest of the profile was what denied it.
-    outside.intent === 'bypass'
+    denial.denials.some(({ confidence }) => confidence !== 'possible')
   if (!mayRetry) {
     tell('denied')
     return undefined
   }
-  if (!approved) {
+  if (!coversRetry) {
     const reason = 'command failed; retry without sandbox?'
-    const no = await ask(call, services, { requirement, choice: outside, reason, isRetry: true })
+    const seen = outlook(outside, sandbox)
+    const no = await ask(call, services, { requirement, choice: outside, seen, reason, isRetry: true })
     if (no !== undefined) {
       tell('denied')
       return { kind: 'ran', value: first.value, choice, denial, retryRejected: no }
@@ -129,9 +129,23 @@ async function retryOutside<T>(
   return { kind: 'ran', value: second.value, choice: outside, ...(second.denial && { denial: second.denial }) }
 }
 
+/** Where something must not be read there is no outside, and the rest of the profile was what denied it. */
+function canRetry<T>({ runtime, approvalPolicy, sandbox }: OrchestratedCall<T>, { intent }: SandboxChoice): boolean {
+  return intent === 'confined' && runtime.offersRetry(approvalPolicy) && bypassChoice(sandbox).intent === 'bypass'
+}
+
+/** Under `untrusted` everything is asked about: there, and only if it is said, one answer is for both attempts. */
+function outlookOf<T>(call: OrchestratedCall<T>, choice: SandboxChoice): SandboxOutlook {
+  const seen = outlook(choice, call.sandbox)
+  const isForBoth = seen.kind === 'inside' && call.approvalPolicy === 'untrusted' && canRetry(call, choice)
+  return isForBoth ? { kind: 'inside', thenOutside: true } : seen
+}
+
 interface Question {
   readonly requirement: { readonly why: readonly Why[]; readonly amendment?: Amendment }
   readonly choice: SandboxChoice
+  /** What whoever decides is told of it. */
+  readonly seen: SandboxOutlook
   readonly reason: string | undefined
   readonly isRetry?: boolean
 }
@@ -140,27 +154,32 @@ interface Question {
 async function ask<T>(
   call: OrchestratedCall<T>,
   { approvals, policy, events }: OrchestratorServices,
-  { requirement, choice, reason, isRetry = false }: Question,
+  { requirement, choice, seen, reason, isRetry = false }: Question,
 ): Promise<string | undefined> {
   const { runtime, sandbox, signal } = call
   const { tool, callId, turnId, environmentId } = runtime.identity
   const { amendment, why } = requirement
-  const said = reason ?? sandbox.call.justification
+  const { justification } = sandbox.call
+  const decisions = offered(sandbox, amendment)
+  // An answer for the conversation is for the same thing with the same rights. A second question is about something
+  // else than the first.
+  const isKept = !isRetry && decisions.includes('approved_for_session')
+  const rights = { intent: choice.intent, permissions: choice.request?.permissions ?? null, seen }
   const { decision } = await approvals.ask(
     {
       callId,
       turnId,
       environmentId,
       subject: runtime.subject,
-      sandbox: outlook(choice, sandbox),
+      sandbox: seen,
       why,
       isRetry,
-      decisions: offered(sandbox, amendment),
-      ...(said !== undefined && { reason: said }),
+      decisions,
+      ...(reason !== undefined && { reason }),
+      ...(justification !== undefined && { justification }),
       ...(amendment && { amendment }),
     },
-    // A second question is about something else than the first: an answer to that one does not cover it.
-    { tool, keys: isRetry ? [] : runtime.approvalKeys, signal },
+    { tool, keys: isKept ? runtime.approvalKeys.map((key) => ({ key, rights })) : [], signal },
   )
   switch (decision.kind) {
     case 'approved':

@@ -11,7 +11,6 @@ import type { Patch } from '../patch/patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import { verifyPatch } from '../patch/verify-patch.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
-import { permissionsOf } from '../permissions/sandbox-requests.ts'
 import { patchInScript } from '../script/patch-in-script.ts'
 import type { Interceptor } from '../unified-exec/exec-command.ts'
 import { PatchRun } from './patch-run.ts'
@@ -47,7 +46,7 @@ async function apply(
 ): Promise<ToolAnswer> {
   const { settings } = call.turn
   const { environment } = selected
-  const permissions = permissionsOf(settings.permissions)
+  const permissions = call.turn.permissionsIn(selected)
   const situation = { permissions, place: selected, hasManagedNetwork: false }
   const nothingMore = { requested: 'use_default', isPreApproved: true } as const
   // What a patch is made of is read as a command would read it.

@@ -10,7 +10,6 @@ import { commitPatch } from '../patch/commit-patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import type { Change, VerifiedPatch } from '../patch/verified-patch.ts'
 import type { CallPermissions } from '../permissions/call-permissions.ts'
-import { permissionsOf } from '../permissions/sandbox-requests.ts'
 import { outsidePaths, type PatchSituation, patchRequirement } from './patch-requirement.ts'
 
 /** What came of a patch: what was changed, or why nothing was. */
@@ -51,7 +50,7 @@ export class PatchRun implements ToolRuntime<PatchOutcome> {
     this.#verified = verified
     this.#situation = {
       touched: verified.touched,
-      permissions: permissionsOf(turn.settings.permissions),
+      permissions: turn.permissionsIn(selected),
       place: { cwd, workspaceRoots, temporaryDirectories: info.temporaryDirectories },
       approvalPolicy: turn.settings.approvalPolicy,
     }

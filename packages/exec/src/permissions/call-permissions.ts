@@ -1,14 +1,13 @@
-import type { PathUri, Permissions } from '@waldo/protocol'
+import type { PathUri } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
 import {
   type AdditionalPermissions,
+  coversPermissions,
   type RequestedPermissions,
   resolvePermissions,
   unitePermissions,
 } from './additional-permissions.ts'
-import type { GrantedPermissions } from './granted-permissions.ts'
 import type { SandboxPermissions } from './sandbox-permissions.ts'
-import { isDenied, type SandboxPlace } from './sandbox-requests.ts'
 
 /** A call that cannot be answered as it stands. The text is for the model. */
 export class InvalidCall extends Error {
@@ -33,15 +32,15 @@ export interface CallPermissions {
 
 interface CallContext {
   readonly cwd: PathUri
-  readonly environmentId: string
   readonly approvalPolicy: ApprovalPolicy
-  readonly permissions: Permissions
-  readonly place: SandboxPlace
-  readonly granted: GrantedPermissions
+  /** What was granted before to calls like this one. */
+  readonly granted: AdditionalPermissions | undefined
+  /** The first of these that the profile denies, whatever leads there. */
+  readonly findDenied: (paths: readonly PathUri[]) => Promise<PathUri | undefined>
 }
 
 /** Throws an `InvalidCall` for what contradicts itself, and for what nobody may be asked about. */
-export function callPermissions(args: PermissionArguments, context: CallContext): CallPermissions {
+export async function callPermissions(args: PermissionArguments, context: CallContext): Promise<CallPermissions> {
   const requested = args.sandbox_permissions ?? 'use_default'
   const { justification } = args
   if (justification !== undefined && args.sandbox_permissions === undefined) {
@@ -51,7 +50,7 @@ export function callPermissions(args: PermissionArguments, context: CallContext)
     )
   }
   const told = justification === undefined ? {} : { justification }
-  if (requested === 'with_additional_permissions') return { ...additional(args, context), requested, ...told }
+  if (requested === 'with_additional_permissions') return { ...(await additional(args, context)), requested, ...told }
   if (args.additional_permissions !== undefined) {
     throw new InvalidCall(
       '`additional_permissions` requires `sandbox_permissions` set to `with_additional_permissions`',
@@ -61,14 +60,14 @@ export function callPermissions(args: PermissionArguments, context: CallContext)
     requireAsking(context.approvalPolicy)
     return { requested, isPreApproved: false, ...told }
   }
-  const granted = context.granted.of(context.environmentId)
+  const granted = await stillGranted(context)
   return { requested, isPreApproved: true, ...(granted && { additional: granted }), ...told }
 }
 
-function additional(
+async function additional(
   args: PermissionArguments,
   context: CallContext,
-): Pick<CallPermissions, 'additional' | 'isPreApproved'> {
+): Promise<Pick<CallPermissions, 'additional' | 'isPreApproved'>> {
   if (args.additional_permissions === undefined) {
     throw new InvalidCall(
       'missing `additional_permissions`; provide at least one of `network` or `file_system` when using ' +
@@ -81,18 +80,32 @@ function additional(
       '`additional_permissions` must include at least one requested permission in `network` or `file_system`',
     )
   }
-  // Inside of a sandbox the more specific word wins: a grant below a denied directory would open it again.
-  const closed = [...wanted.read, ...wanted.write].find((path) => isDenied(path, context.permissions, context.place))
-  if (closed !== undefined) {
-    throw new InvalidCall(`\`${closed}\` is denied by the permission profile, and no approval can lift that`)
-  }
-  const granted = context.granted.of(context.environmentId)
+  await refuseDenied(wanted, context.findDenied)
+  const granted = await stillGranted(context)
   // What was granted is used as it was granted, and never more than that without a question.
-  if (granted && context.granted.covers(context.environmentId, wanted)) {
-    return { additional: granted, isPreApproved: true }
-  }
+  if (granted && coversPermissions(granted, wanted)) return { additional: granted, isPreApproved: true }
   requireAsking(context.approvalPolicy)
   return { additional: granted ? unitePermissions(granted, wanted) : wanted, isPreApproved: false }
+}
+
+/** Throws an `InvalidCall` for what the profile denies: no approval can lift that. */
+export async function refuseDenied(
+  { read, write }: AdditionalPermissions,
+  findDenied: CallContext['findDenied'],
+): Promise<void> {
+  const denied = await findDenied([...read, ...write])
+  if (denied === undefined) return
+  throw new InvalidCall(`\`${denied}\` is denied by the permission profile, and no approval can lift that`)
+}
+
+/** The profile, or what a link leads to, may be another one since. */
+async function stillGranted({ granted, findDenied }: CallContext): Promise<AdditionalPermissions | undefined> {
+  if (!granted) return undefined
+  const open = async (paths: readonly PathUri[]) => {
+    const denied = await Promise.all(paths.map(async (path) => (await findDenied([path])) !== undefined))
+    return paths.filter((_, index) => !denied[index])
+  }
+  return { ...granted, read: await open(granted.read), write: await open(granted.write) }
 }
 
 function requireAsking(policy: ApprovalPolicy): void {

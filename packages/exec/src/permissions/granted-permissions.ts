@@ -1,29 +1,32 @@
-import { type AdditionalPermissions, coversPermissions, unitePermissions } from './additional-permissions.ts'
+import { type AdditionalPermissions, unitePermissions } from './additional-permissions.ts'
 
-type Scope = 'turn' | 'conversation'
+/** For the rest of a turn, or of the conversation. */
+export type GrantScope = { readonly turnId: string } | 'conversation'
 
-/** What was granted ahead, by environment. What a turn was granted ends with it. */
+/** What was granted ahead, by environment. What a turn was granted is for no other. */
 export class GrantedPermissions {
-  readonly #granted: Record<Scope, Map<string, AdditionalPermissions>> = { turn: new Map(), conversation: new Map() }
+  readonly #conversation = new Map<string, AdditionalPermissions>()
+  readonly #turns = new Map<string, Map<string, AdditionalPermissions>>()
 
-  grant(environmentId: string, permissions: AdditionalPermissions, scope: Scope): void {
-    const granted = this.#granted[scope]
+  grant(environmentId: string, permissions: AdditionalPermissions, scope: GrantScope): void {
+    const granted = scope === 'conversation' ? this.#conversation : this.#ofTurn(scope.turnId)
     const before = granted.get(environmentId)
     granted.set(environmentId, before ? unitePermissions(before, permissions) : permissions)
   }
 
-  endTurn(): void {
-    this.#granted.turn.clear()
+  endTurn(turnId: string): void {
+    this.#turns.delete(turnId)
   }
 
-  of(environmentId: string): AdditionalPermissions | undefined {
-    const [turn, conversation] = [this.#granted.turn.get(environmentId), this.#granted.conversation.get(environmentId)]
+  of(environmentId: string, turnId: string): AdditionalPermissions | undefined {
+    const turn = this.#turns.get(turnId)?.get(environmentId)
+    const conversation = this.#conversation.get(environmentId)
     return turn && conversation ? unitePermissions(turn, conversation) : (turn ?? conversation)
   }
 
-  /** Whether there is nothing left to ask about. */
-  covers(environmentId: string, wanted: AdditionalPermissions): boolean {
-    const granted = this.of(environmentId)
-    return granted !== undefined && coversPermissions(granted, wanted)
+  #ofTurn(turnId: string): Map<string, AdditionalPermissions> {
+    const granted = this.#turns.get(turnId) ?? new Map()
+    this.#turns.set(turnId, granted)
+    return granted
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fromPosixPath, type PermissionEntry, type Permissions } from '@waldo/protocol'
+import { fromPosixPath, type PathUri, type PermissionEntry, type Permissions } from '@waldo/protocol'
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
 import { coversPermissions, resolvePermissions, unitePermissions } from './additional-permissions.ts'
 import { callPermissions, type InvalidCall, type PermissionArguments } from './call-permissions.ts'
@@ -26,78 +26,84 @@ const closed: Permissions =
 describe('what a call may do', () => {
   const granted = new GrantedPermissions()
   const context = (approvalPolicy: ApprovalPolicy = 'on-request') => {
-    return { cwd: uri('/work/sub'), environmentId: 'e', approvalPolicy, permissions: closed, place, granted }
+    const findDenied = async (paths: readonly PathUri[]) => paths.find((path) => isDenied(path, closed, place))
+    return { cwd: uri('/work/sub'), approvalPolicy, granted: granted.of('e', 'turn'), findDenied }
   }
   const wrong = (args: PermissionArguments, message: RegExp, policy?: ApprovalPolicy) =>
-    assert.throws(
-      () => callPermissions(args, context(policy)),
+    assert.rejects(
+      callPermissions(args, context(policy)),
       (error: InvalidCall) => error.name === 'InvalidCall' && message.test(error.message),
     )
   const more = 'with_additional_permissions' as const
 
-  test('is nothing more unless it says so', () => {
-    assert.deepEqual(callPermissions({}, context('never')), { requested: 'use_default', isPreApproved: true })
+  test('is nothing more unless it says so', async () => {
+    assert.deepEqual(await callPermissions({}, context('never')), { requested: 'use_default', isPreApproved: true })
   })
 
-  test('is asked about if somebody may be', () => {
+  test('is asked about if somebody may be', async () => {
     const escalated = { sandbox_permissions: 'require_escalated', justification: 'why' } as const
-    assert.deepEqual(callPermissions(escalated, context()), {
+    assert.deepEqual(await callPermissions(escalated, context()), {
       requested: 'require_escalated',
       isPreApproved: false,
       justification: 'why',
     })
-    wrong(escalated, /approval policy is never; reject command/, 'never')
-    wrong(
+    await wrong(escalated, /approval policy is never; reject command/, 'never')
+    await wrong(
       { sandbox_permissions: more, additional_permissions: { network: { enabled: true } } },
       /policy is never/,
       'never',
     )
     const no = { granular: { sandboxApproval: false, rules: true, requestPermissions: true } }
-    wrong(escalated, /approval policy is granular/, no)
+    await wrong(escalated, /approval policy is granular/, no)
   })
 
-  test('does not contradict itself', () => {
-    wrong({ justification: 'why' }, /requires an explicit `sandbox_permissions`/)
-    wrong({ sandbox_permissions: more }, /missing `additional_permissions`/)
-    wrong({ sandbox_permissions: more, additional_permissions: {} }, /must include at least one/)
-    wrong({ sandbox_permissions: more, additional_permissions: { network: { enabled: false } } }, /at least one/)
-    wrong({ additional_permissions: { network: { enabled: true } } }, /requires `sandbox_permissions`/)
+  test('does not contradict itself', async () => {
+    await wrong({ justification: 'why' }, /requires an explicit `sandbox_permissions`/)
+    await wrong({ sandbox_permissions: more }, /missing `additional_permissions`/)
+    await wrong({ sandbox_permissions: more, additional_permissions: {} }, /must include at least one/)
+    await wrong({ sandbox_permissions: more, additional_permissions: { network: { enabled: false } } }, /at least one/)
+    await wrong({ additional_permissions: { network: { enabled: true } } }, /requires `sandbox_permissions`/)
   })
 
-  test('is never what the profile denies', () => {
+  test('is never what the profile denies', async () => {
     for (const path of ['/secret', '/secret/below', '/work/private/x', '/other/private', '../../secret']) {
       const args = { sandbox_permissions: more, additional_permissions: { file_system: { read: [path] } } }
-      wrong(args, /is denied by the permission profile/)
+      await wrong(args, /is denied by the permission profile/)
     }
     assert.ok(!isDenied(uri('/secrets'), closed, place))
+    // What was granted when the profile was another one.
+    const granted = { network: true, read: [uri('/secret/x'), uri('/in')], write: [uri('/work/private')] }
+    const { additional } = await callPermissions({}, { ...context(), granted })
+    assert.deepEqual(additional, { network: true, read: [uri('/in')], write: [] })
   })
 
-  test('is what was granted before, as it was granted', () => {
+  test('is what was granted before, as it was granted', async () => {
     const permissions = resolvePermissions({ file_system: { write: ['out'] } }, uri('/work'))!
     assert.deepEqual(permissions, { network: false, read: [], write: [uri('/work/out')] })
-    granted.grant('e', permissions, 'turn')
+    granted.grant('e', permissions, { turnId: 'turn' })
     granted.grant('e', { network: true, read: [], write: [] }, 'conversation')
     const both = { network: true, read: [], write: [uri('/work/out')] }
-    assert.deepEqual(callPermissions({}, context('never')), {
+    assert.deepEqual(await callPermissions({}, context('never')), {
       requested: 'use_default',
       isPreApproved: true,
       additional: both,
     })
     const inline = { sandbox_permissions: more, additional_permissions: { file_system: { read: ['../out'] } } } as const
-    assert.deepEqual(callPermissions(inline, context('never')), {
+    assert.deepEqual(await callPermissions(inline, context('never')), {
       requested: more,
       isPreApproved: true,
       additional: both,
     })
     const wider = { sandbox_permissions: more, additional_permissions: { file_system: { read: ['../in'] } } } as const
-    assert.deepEqual(callPermissions(wider, context()), {
+    assert.deepEqual(await callPermissions(wider, context()), {
       requested: more,
       isPreApproved: false,
       additional: { ...both, read: [uri('/work/in')] },
     })
-    granted.endTurn()
-    assert.deepEqual(granted.of('e'), { network: true, read: [], write: [] })
-    assert.equal(granted.of('other'), undefined)
+    assert.deepEqual(granted.of('e', 'another turn'), { network: true, read: [], write: [] })
+    granted.endTurn('turn')
+    assert.deepEqual(granted.of('e', 'turn'), { network: true, read: [], write: [] })
+    assert.equal(granted.of('other', 'turn'), undefined)
   })
 
   test('unites without saying anything twice', () => {

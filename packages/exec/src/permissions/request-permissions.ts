@@ -4,8 +4,8 @@ import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { TurnAborted } from '../orchestrator/turn-aborted.ts'
 import { type RequestedPermissions, resolvePermissions } from './additional-permissions.ts'
-import { InvalidCall } from './call-permissions.ts'
-import { isDenied, permissionsOf } from './sandbox-requests.ts'
+import { InvalidCall, refuseDenied } from './call-permissions.ts'
+import { findDenied } from './denied-paths.ts'
 
 export interface RequestPermissionsArguments {
   readonly permissions: RequestedPermissions
@@ -31,11 +31,11 @@ export async function requestPermissions(
   const { environmentId, cwd } = selected
   const permissions = resolvePermissions(args.permissions, cwd)
   if (!permissions) throw new InvalidCall('`permissions` must include at least one of `network` and `file_system`')
-  const profile = permissionsOf(settings.permissions)
-  const closed = [...permissions.read, ...permissions.write].find((path) => isDenied(path, profile, selected))
-  if (closed !== undefined) {
-    throw new InvalidCall(`\`${closed}\` is denied by the permission profile, and no approval can lift that`)
-  }
+  const { environment } = selected
+  const info = await environment.info({ signal: call.signal })
+  const profile = call.turn.permissionsIn(selected)
+  const context = { permissions: profile, place: selected, files: environment.files, info, signal: call.signal }
+  await refuseDenied(permissions, (paths) => findDenied(paths, context))
   const { decision } = await approvals.ask(
     {
       callId: call.callId,
@@ -43,7 +43,7 @@ export async function requestPermissions(
       environmentId,
       subject: { kind: 'permissions', permissions, cwd },
       sandbox: { kind: 'widened', permissions },
-      ...(args.reason !== undefined && { reason: args.reason }),
+      ...(args.reason !== undefined && { justification: args.reason }),
       why: [],
       isRetry: false,
       decisions: ['approved', 'approved_for_session', 'denied', 'abort'],
@@ -52,7 +52,7 @@ export async function requestPermissions(
   )
   switch (decision.kind) {
     case 'approved':
-      granted.grant(environmentId, permissions, 'turn')
+      granted.grant(environmentId, permissions, { turnId })
       return { text: 'Granted for this turn. Commands have these permissions from now on.', success: true }
     case 'approved_for_session':
       granted.grant(environmentId, permissions, 'conversation')

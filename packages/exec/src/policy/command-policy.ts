@@ -12,6 +12,8 @@ export interface CommandToJudge {
   readonly approvalPolicy: ApprovalPolicy
   /** What commands may do if nobody is asked. */
   readonly permissions: Permissions
+  /** Whether what it may reach is decided by a proxy. */
+  readonly hasManagedNetwork: boolean
   /** `use_default` also for what was granted before. */
   readonly sandboxPermissions: SandboxPermissions
   /** What the model suggests as a rule. It grants nothing by itself. */

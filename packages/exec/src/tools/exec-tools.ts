@@ -8,6 +8,12 @@ export interface ToolSituation {
   readonly maxPollMs: number
 }
 
+/** What the system takes as one argument of a program, less what a shell adds. */
+const MAX_SCRIPT = 128 * 1024 - 1024
+const MAX_PATH = 4096
+/** Of words that a person is to read. */
+const MAX_WORDS = 4000
+
 const OUTPUT_BUDGET = {
   type: 'number',
   description: 'Output token budget. Defaults to 10000 tokens; larger requests may be capped by policy.',
@@ -28,6 +34,9 @@ const UNTIL = {
   ],
 } as const satisfies JsonSchema
 
+/** No more than somebody who is asked can be shown. */
+const PATHS = { type: 'array', items: { type: 'string', maxLength: 1024 }, maxItems: 10 } as const satisfies JsonSchema
+
 const PERMISSIONS = {
   type: 'object',
   properties: {
@@ -40,8 +49,8 @@ const PERMISSIONS = {
     file_system: {
       type: 'object',
       properties: {
-        read: { type: 'array', items: { type: 'string' }, description: 'Paths that may be read.' },
-        write: { type: 'array', items: { type: 'string' }, description: 'Paths that may be written.' },
+        read: { ...PATHS, description: 'Paths that may be read.' },
+        write: { ...PATHS, description: 'Paths that may be written.' },
       },
       required: [],
       additionalProperties: false,
@@ -57,8 +66,12 @@ export function execCommandSchema(situation: ToolSituation): ObjectSchema {
   const { allowsLoginShell, maxPollMs } = situation
   const login = { type: 'boolean', description: 'True runs a login shell; false does not. Defaults to true.' } as const
   return object(['cmd'], {
-    cmd: { type: 'string', description: 'Shell command to execute.' },
-    workdir: { type: 'string', description: 'Working directory for the command. Defaults to that of the turn.' },
+    cmd: { type: 'string', maxLength: MAX_SCRIPT, description: 'Shell command to execute.' },
+    workdir: {
+      type: 'string',
+      maxLength: MAX_PATH,
+      description: 'Working directory for the command. Defaults to that of the turn.',
+    },
     tty: { type: 'boolean', description: 'True allocates a PTY and keeps stdin open; otherwise pipes, and no stdin.' },
     yield_time_ms: {
       type: 'number',
@@ -73,7 +86,7 @@ export function execCommandSchema(situation: ToolSituation): ObjectSchema {
         'When the process is ended if it still runs: with this turn or its interruption, with the conversation (the ' +
         'default), or never.',
     },
-    shell: { type: 'string', description: "Shell to use. Defaults to the user's default shell." },
+    shell: { type: 'string', maxLength: MAX_PATH, description: "Shell to use. Defaults to the user's default shell." },
     ...(allowsLoginShell ? { login } : {}),
     ...environmentId(situation),
     sandbox_permissions: {
@@ -89,11 +102,13 @@ export function execCommandSchema(situation: ToolSituation): ObjectSchema {
     },
     justification: {
       type: 'string',
+      maxLength: MAX_WORDS,
       description: 'Question for the user, as they will read it, when you ask for another sandbox; omit otherwise.',
     },
     prefix_rule: {
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', maxLength: MAX_WORDS },
+      maxItems: 64,
       description: 'Reusable approval prefix for `cmd`; for example ["git", "pull"].',
     },
   })
@@ -141,7 +156,7 @@ export const KILL_SESSION_SCHEMA = object(['session_id'], {
 export function requestPermissionsSchema(situation: ToolSituation): ObjectSchema {
   return object(['permissions'], {
     permissions: { ...PERMISSIONS, description: 'What later commands need beyond the sandbox.' },
-    reason: { type: 'string', description: 'Why, as the user will read it.' },
+    reason: { type: 'string', maxLength: MAX_WORDS, description: 'Why, as the user will read it.' },
     ...environmentId(situation),
   })
 }

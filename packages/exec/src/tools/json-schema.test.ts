@@ -39,6 +39,7 @@ test('what does not fit is told, with the way to it', () => {
     ['x', 'expected an object, got a string'],
     [{}, 'missing field `name`'],
     [{ name: null }, 'name: expected a string, got null'],
+    [{ name: 'x'.repeat(1024 * 1024 + 1) }, 'name: 1048577 characters are too many; 1048576 are allowed'],
     [{ name: 'x', size: 1.5 }, 'size: expected a whole number, got 1.5'],
     [{ name: 'x', size: Number.NaN }, 'size: expected a number, got a number'],
     [{ name: 'x', size: '1' }, 'size: expected a number, got a string'],

@@ -1,8 +1,13 @@
 /** As much of JSON Schema as tool definitions need: what is not here cannot be checked, and is not used. */
 export type JsonSchema =
-  | { readonly type: 'string'; readonly description?: string; readonly enum?: readonly string[] }
+  | {
+      readonly type: 'string'
+      readonly description?: string
+      readonly enum?: readonly string[]
+      readonly maxLength?: number
+    }
   | { readonly type: 'number' | 'integer' | 'boolean'; readonly description?: string }
-  | { readonly type: 'array'; readonly description?: string; readonly items: JsonSchema }
+  | { readonly type: 'array'; readonly description?: string; readonly items: JsonSchema; readonly maxItems?: number }
   | ObjectSchema
   | { readonly description?: string; readonly anyOf: readonly JsonSchema[] }
 
@@ -14,8 +19,9 @@ export interface ObjectSchema {
   readonly additionalProperties: false
 }
 
-/** What a model may write is bounded before anybody looks at it. */
+/** What a model may write is bounded before anybody looks at it, also where a schema does not say so. */
 const MAX_ITEMS = 1000
+const MAX_CHARACTERS = 1024 * 1024
 
 /** What is wrong with a value, with the way to it; undefined if nothing. A null stands for something left out. */
 export function mismatch(schema: JsonSchema, value: unknown, path = ''): string | undefined {
@@ -27,6 +33,9 @@ export function mismatch(schema: JsonSchema, value: unknown, path = ''): string 
   switch (schema.type) {
     case 'string':
       if (typeof value !== 'string') return `${at}expected a string, got ${named(value)}`
+      if (value.length > (schema.maxLength ?? MAX_CHARACTERS)) {
+        return `${at}${value.length} characters are too many; ${schema.maxLength ?? MAX_CHARACTERS} are allowed`
+      }
       if (schema.enum && !schema.enum.includes(value)) {
         return `${at}unknown variant \`${value.slice(0, 40)}\`, expected ${described(schema)}`
       }
@@ -40,7 +49,8 @@ export function mismatch(schema: JsonSchema, value: unknown, path = ''): string 
       return typeof value === 'boolean' ? undefined : `${at}expected true or false, got ${named(value)}`
     case 'array': {
       if (!Array.isArray(value)) return `${at}expected a list, got ${named(value)}`
-      if (value.length > MAX_ITEMS) return `${at}${value.length} items are too many; ${MAX_ITEMS} are allowed`
+      const maxItems = schema.maxItems ?? MAX_ITEMS
+      if (value.length > maxItems) return `${at}${value.length} items are too many; ${maxItems} are allowed`
       return firstOf(value.map((item, index) => mismatch(schema.items, item, `${path}[${index}]`)))
     }
     case 'object':

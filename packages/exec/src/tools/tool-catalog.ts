@@ -76,6 +76,9 @@ export interface ToolOptions {
   readonly grammars?: boolean | undefined
 }
 
+/** What one call may be, as text. */
+const MAX_ARGUMENTS = 16 * 1024 * 1024
+
 /** What a model may be offered in this turn. */
 export function toolDefinitions(
   turn: Turn,
@@ -125,9 +128,17 @@ function situationOf({ environments, settings }: Turn): ToolSituation {
 
 /** Models write JSON as text. What is null was left out. */
 function parsed(args: unknown): unknown {
-  const value = typeof args === 'string' ? parsedJson(args) : (args ?? {})
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
+  if (typeof args === 'string' && args.length > MAX_ARGUMENTS) {
+    throw new InvalidCall(`failed to parse function arguments: ${args.length} characters are too many`)
+  }
+  return withoutNulls(typeof args === 'string' ? parsedJson(args) : (args ?? {}))
+}
+
+/** No schema of ours is nested deeper: what is, fits none, with or without nulls. */
+function withoutNulls(value: unknown, depth = 8): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || depth === 0) return value
+  const members = Object.entries(value).filter(([, member]) => member !== null)
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutNulls(member, depth - 1)]))
 }
 
 function parsedJson(text: string): unknown {

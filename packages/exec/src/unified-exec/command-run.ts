@@ -10,7 +10,6 @@ import type { Requirement } from '../orchestrator/requirement.ts'
 import type { Attempt, AttemptResult, CallIdentity, ToolRuntime } from '../orchestrator/tool-runtime.ts'
 import { ProcessLog } from '../output/log/process-log.ts'
 import { type CallPermissions, InvalidCall } from '../permissions/call-permissions.ts'
-import { permissionsOf } from '../permissions/sandbox-requests.ts'
 import { canonicalCommand } from '../script/canonical-command.ts'
 import { childEnvironment } from './child-environment.ts'
 import { endQuietly } from './end-quietly.ts'
@@ -51,9 +50,9 @@ export class CommandRun implements ToolRuntime<Observation> {
 
   constructor(command: Command, selected: ReadyEnvironment, call: ToolCall, services: Services) {
     const { callId, turn } = call
-    const { argv, cwd, tty } = command
+    const { argv, cwd, tty, lifetime } = command
     this.identity = { tool: 'exec_command', callId, turnId: turn.id, environmentId: selected.environmentId }
-    this.subject = { kind: 'command', argv, cwd, tty }
+    this.subject = { kind: 'command', argv, cwd, tty, ...(lifetime === 'detached' && { lifetime }) }
     this.#command = command
     this.#selected = selected
     this.#call = call
@@ -77,9 +76,9 @@ export class CommandRun implements ToolRuntime<Observation> {
   }
 
   async requirement(): Promise<Requirement> {
-    const { argv, cwd, tty, permissions, prefixRule } = this.#command
+    const { argv, cwd, tty, lifetime, permissions, prefixRule } = this.#command
     const { environmentId } = this.#selected
-    const { approvalPolicy, permissions: profile } = this.#call.turn.settings
+    const { approvalPolicy, network } = this.#call.turn.settings
     const { shell } = await this.#selected.environment.info({ signal: this.#call.signal })
     const { requested, additional = null, isPreApproved } = permissions
     const requirement = await this.#services.policy.judge({
@@ -87,7 +86,8 @@ export class CommandRun implements ToolRuntime<Observation> {
       environmentId,
       cwd,
       approvalPolicy,
-      permissions: permissionsOf(profile),
+      permissions: this.#call.turn.permissionsIn(this.#selected),
+      hasManagedNetwork: network !== undefined,
       sandboxPermissions: isPreApproved ? 'use_default' : requested,
       prefixRule,
       shell: shell.path,
@@ -96,7 +96,7 @@ export class CommandRun implements ToolRuntime<Observation> {
     // An answer for the conversation holds for the same command, in the same place, with the same rights.
     const command = canonicalCommand(argv, await this.#services.scripts.commandLine(argv))
     this.#approvalKeys = [
-      { environmentId, executable: argv[0], command, cwd, tty, sandboxPermissions: requested, additional },
+      { environmentId, executable: argv[0], command, cwd, tty, lifetime, sandboxPermissions: requested, additional },
     ]
     return requirement
   }
@@ -175,7 +175,7 @@ export class CommandRun implements ToolRuntime<Observation> {
         policy: settings.shellEnvironment,
         platform: platformOs,
         conversationId: this.#services.conversationId,
-        permissions: permissionsOf(settings.permissions),
+        permissions: this.#call.turn.permissionsIn(this.#selected),
         isBypass,
       }),
       sandbox,

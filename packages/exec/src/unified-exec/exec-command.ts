@@ -12,7 +12,7 @@ import {
   InvalidCall,
   type PermissionArguments,
 } from '../permissions/call-permissions.ts'
-import { permissionsOf } from '../permissions/sandbox-requests.ts'
+import { findDenied } from '../permissions/denied-paths.ts'
 import { CommandRun } from './command-run.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { Observation } from './observation.ts'
@@ -66,16 +66,16 @@ export async function execCommand(
     hasCondition: until !== undefined,
     maxPollMs: settings.maxPollMs,
   })
-  const { shell } = await selected.environment.info({ signal: call.signal })
-  const { environmentId } = selected
-  const argv = shellArgv(args, { environmentId, reported: shell, allowLogin: settings.allowLoginShell })
-  const permissions = callPermissions(args, {
+  const { environment, environmentId } = selected
+  const info = await environment.info({ signal: call.signal })
+  const argv = shellArgv(args, { environmentId, reported: info.shell, allowLogin: settings.allowLoginShell })
+  const profile = call.turn.permissionsIn(selected)
+  const denials = { permissions: profile, place: selected, files: environment.files, info, signal: call.signal }
+  const permissions = await callPermissions(args, {
     cwd,
-    environmentId,
     approvalPolicy: settings.approvalPolicy,
-    permissions: permissionsOf(settings.permissions),
-    place: selected,
-    granted: services.granted,
+    granted: services.granted.of(environmentId, call.turn.id),
+    findDenied: (paths) => findDenied(paths, denials),
   })
   const intercepted = await intercept({ argv, cwd, selected }, call)
   if (intercepted) return intercepted
@@ -116,7 +116,7 @@ async function orchestrated(
       runtime: run,
       approvalPolicy: settings.approvalPolicy,
       sandbox: {
-        permissions: permissionsOf(settings.permissions),
+        permissions: call.turn.permissionsIn(selected),
         place: selected,
         call: permissions,
         hasManagedNetwork: settings.network !== undefined,

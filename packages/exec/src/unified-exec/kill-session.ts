@@ -18,18 +18,24 @@ export async function killSession(args: KillSessionArguments, call: ToolCall, se
   const { session_id: id, grace_ms: graceMs = 0 } = args
   const session = services.store.get(id)
   const hadEnded = session.hasExited
+  const { signal, turn } = call
+  // Not in turn: whoever waits for it is to see it end. And whoever gives up does not take it back.
+  const killed = abortable(
+    session.kill('kill_session was called', { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) }),
+    signal,
+  )
+  const answered = session.exclusively(async () => {
+    await killed
+    const observed = await observe(session, { ms: 0, signal, services })
+    const notes = hadEnded ? ['It had ended before'] : []
+    return observedAnswer(observed, services, { settings: turn.settings, maxOutputTokens: undefined, notes })
+  }, signal)
+  answered.catch(() => {}) // If it cannot be killed, that is told at once, whoever is before us.
   try {
-    const killed = session.kill('kill_session was called', { graceMs: Math.min(Math.max(0, graceMs), MAX_GRACE_MS) })
-    // Not in turn: whoever waits for it is to see it end. And whoever gives up does not take it back.
-    await abortable(killed, call.signal)
+    await killed
   } catch (error) {
     if (!ExecError.is(error)) throw error
     throw new InvalidCall(`kill_session failed: ${error.message}`, { cause: error })
   }
-  const { settings } = call.turn
-  return await session.exclusively(async () => {
-    const observed = await observe(session, { ms: 0, signal: call.signal, services })
-    const notes = hadEnded ? ['It had ended before'] : []
-    return observedAnswer(observed, services, { settings, maxOutputTokens: undefined, notes })
-  }, call.signal)
+  return await answered
 }

@@ -30,8 +30,4 @@ export class SessionIds {
   release(id: number): void {
     this.#reserved.delete(id)
   }
-
-  get size(): number {
-    return this.#reserved.size
-  }
 }

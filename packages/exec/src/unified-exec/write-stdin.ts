@@ -90,10 +90,12 @@ async function write(session: ExecSession, chars: string, signal: AbortSignal): 
 /** A process that its sandbox denied something after its call was answered gets its second attempt here, if any. */
 async function perhapsRetried(
   observed: Observation,
-  { signal }: ToolCall,
+  { signal, turn }: ToolCall,
 ): Promise<{ readonly shown: Observation; readonly rejection?: string }> {
   const { session, denial } = observed
-  const outcome = denial && (await session.retry?.(denial, signal))
+  // What was allowed in another turn was allowed under other settings.
+  const retry = session.facts.turnId === turn.id ? session.retry : undefined
+  const outcome = denial && (await retry?.(denial, signal))
   if (outcome === undefined) return { shown: observed }
   if (outcome.kind === 'rejected') return { shown: observed, rejection: retryRejected(outcome.reason) }
   if (outcome.retryRejected === undefined) return { shown: outcome.value }

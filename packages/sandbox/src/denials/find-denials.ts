@@ -47,7 +47,8 @@ export function findDenials(ending: Ending): DenialReport {
     rule: reason,
     confidence: 'certain',
   }))
-  if (ending.exitCode === SIGSYS) denials.push({ kind: 'syscall', rule: 'system call filter', confidence: 'certain' })
+  // A code that any command can end with: whether it was the signal, bubblewrap does not say.
+  if (ending.exitCode === SIGSYS) denials.push({ kind: 'syscall', rule: 'system call filter', confidence: 'possible' })
   denials.push(...new OutputReader(ending).read())
   const distinct = withoutRepetition(denials).slice(0, MAX_DENIALS)
   return { sandboxDenied: distinct.length > 0, denials: distinct }
