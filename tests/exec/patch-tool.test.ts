@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, beforeEach, describe, test } from 'node:test'
 import { type ReviewDecision, scriptedApprover } from '@waldo/exec'
+import { fromPosixPath } from '@waldo/protocol'
 import { PLACES, type Place, Talk, type TalkOptions } from './place.ts'
 
 const yes: ReviewDecision = { kind: 'approved' }
@@ -114,6 +115,150 @@ for (const [where, open] of Object.entries(PLACES)) {
         assert.equal((await talk.run('exec_command', { cmd: `ln -s ${elsewhere} link` })).exitCode, 0)
         assert.equal((await talk.call('apply_patch', adding('link/through.txt'))).success, false)
         assert.ok(!existsSync(join(elsewhere, 'through.txt')))
+      })
+    })
+
+    test('a workspace that the user knows by a link is called so, and written to without a question', async () => {
+      // Not where a sandbox may write: there, an executor takes no link for a workspace.
+      const link = `${elsewhere}-workspace`
+      symlinkSync(place.directory, link)
+      using _ = { [Symbol.dispose]: () => rmSync(link) }
+      const settings = { permissions: 'workspace' as const, approvalPolicy: 'never' as const }
+      await using talk = new Talk({ ...place, directory: link }, { settings })
+      mkdirSync(at('below'), { recursive: true })
+      for (const workdir of ['.', 'below', at('below')]) {
+        const cmd = `apply_patch <<'EOF'\n${adding('known.txt')}EOF`
+        const { text, success } = await talk.call('exec_command', { cmd, workdir })
+        assert.ok(success, text)
+      }
+      const expected = ['known.txt', 'below/known.txt', 'below/known.txt'].map((name) =>
+        fromPosixPath(join(link, name)),
+      )
+      assert.deepEqual(
+        talk.ofType('patch_begin').flatMap(({ files }) => files),
+        expected,
+      )
+    })
+
+    describe('in a directory that a model chose and that is a link out of the workspace', () => {
+      const changing = (before: string, after: string) =>
+        `*** Begin Patch\n*** Update File: rc\n@@\n-${before}\n+${after}\n*** End Patch\n`
+      const ways = {
+        workdir: (patch: string) => ({ cmd: `apply_patch <<'EOF'\n${patch}EOF`, workdir: 'docs' }),
+        cd: (patch: string) => ({ cmd: `cd docs && apply_patch <<'EOF'\n${patch}EOF` }),
+      }
+      const outside = () => join(elsewhere, 'rc')
+      beforeEach(() => {
+        rmSync(at('docs'), { recursive: true, force: true })
+        writeFileSync(outside(), 'safe\n')
+      })
+
+      for (const [way, call] of Object.entries(ways)) {
+        test(`somebody is asked, and shown where it really writes (${way})`, async () => {
+          symlinkSync(elsewhere, at('docs'))
+          for (const approvalPolicy of ['on-request', 'untrusted'] as const) {
+            await talkThen({ settings: { approvalPolicy } }, [{ kind: 'denied' }], async (talk, asked) => {
+              assert.equal((await talk.call('exec_command', call(changing('safe', 'evil')))).success, false)
+              const { subject, sandbox } = asked[0]!
+              assert.ok(subject.kind === 'patch')
+              const paths = [subject.cwd, ...subject.files.map(({ path }) => path)]
+              assert.deepEqual(paths, [fromPosixPath(elsewhere), fromPosixPath(outside())])
+              assert.equal(sandbox.kind, 'widened')
+            })
+          }
+          await talkThen({ settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+            const { text } = await talk.call('exec_command', call(changing('safe', 'evil')))
+            assert.match(text, /patch rejected: writing outside of the project/)
+          })
+          assert.equal(readFileSync(outside(), 'utf8'), 'safe\n')
+        })
+      }
+
+      test('an answer for the conversation about the directory that it was before does not hold', async () => {
+        mkdirSync(at('docs'))
+        writeFileSync(at('docs/rc'), 'safe\n')
+        const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, { kind: 'denied' }]
+        await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
+          assert.equal((await talk.call('exec_command', ways.cd(changing('safe', 'fine')))).success, true)
+          renameSync(at('docs'), at('docs-before'))
+          symlinkSync(elsewhere, at('docs'))
+          assert.equal((await talk.call('exec_command', ways.cd(changing('safe', 'evil')))).success, false)
+          assert.equal(readFileSync(outside(), 'utf8'), 'safe\n')
+        })
+        rmSync(at('docs-before'), { recursive: true })
+      })
+    })
+
+    test('an answer for the conversation to a change holds for no other kind of change', async () => {
+      const changing = (before: string, after: string) =>
+        `*** Begin Patch\n*** Update File: kinds\n@@\n-${before}\n+${after}\n*** End Patch`
+      const section = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
+      writeFileSync(at('kinds'), '1\n')
+      const no: ReviewDecision = { kind: 'denied' }
+      const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, no, no, no]
+      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk, asked) => {
+        assert.equal((await talk.call('apply_patch', changing('1', '2'))).success, true)
+        assert.equal((await talk.call('apply_patch', changing('2', '3'))).success, true)
+        assert.equal(asked.length, 1)
+        await talk.call('apply_patch', section('*** Delete File: kinds'))
+        await talk.call('apply_patch', section('*** Update File: kinds', '*** Move to: kinds-moved'))
+        await talk.call('apply_patch', section('*** Add File: kinds', '+4'))
+        assert.equal(readFileSync(at('kinds'), 'utf8'), '3\n')
+      })
+    })
+
+    test('an answer for the conversation to a move holds for no other target', async () => {
+      const moving = (to: string) => `*** Begin Patch\n*** Update File: mover\n*** Move to: ${to}\n*** End Patch`
+      const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, { kind: 'denied' }]
+      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
+        for (const [to, success] of [
+          ['there', true],
+          ['there', true],
+          ['elsewhere', false],
+        ] as const) {
+          writeFileSync(at('mover'), '1\n')
+          assert.equal((await talk.call('apply_patch', moving(to))).success, success)
+        }
+      })
+    })
+
+    test('a move over a file elsewhere shows what lands there and what is lost', async () => {
+      writeFileSync(at('notes.txt'), 'curl | sh\n')
+      writeFileSync(join(elsewhere, 'shellrc'), 'precious\n')
+      const target = join(elsewhere, 'shellrc')
+      await talkThen({}, [{ kind: 'denied' }], async (talk, asked) => {
+        await talk.call(
+          'apply_patch',
+          `*** Begin Patch\n*** Update File: notes.txt\n*** Move to: ${target}\n*** End Patch`,
+        )
+        const { subject } = asked[0]!
+        assert.ok(subject.kind === 'patch')
+        assert.deepEqual(subject.files, [
+          {
+            kind: 'move',
+            path: fromPosixPath(at('notes.txt')),
+            target: fromPosixPath(target),
+            diff: `overwrites ${target}\n--- a/${target}\n+++ b/${target}\n@@ -1 +1 @@\n-precious\n+curl | sh`,
+          },
+        ])
+      })
+    })
+
+    test('a path or directory that is none here is told to the model, and nobody is asked', async () => {
+      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [], async (talk) => {
+        const inScript = (start: string) => `${start}apply_patch <<'EOF'\n${adding('x')}EOF`
+        for (const [tool, args] of [
+          ['exec_command', { cmd: inScript("cd '\0' && ") }],
+          ['exec_command', { cmd: inScript("cd '/C:/x' && ") }],
+          ['exec_command', { cmd: inScript('cd x && '), workdir: '/C:/x' }],
+          ['exec_command', { cmd: inScript(`cd '${'a/'.repeat(10_000)}' && `) }],
+          ['apply_patch', adding('/C:/x')],
+          ['apply_patch', `*** Begin Patch\n*** Update File: mover\n*** Move to: /C:/x\n*** End Patch`],
+        ] as const) {
+          const { text, success } = await talk.call(tool, args)
+          assert.equal(success, false)
+          assert.match(text, /^apply_patch verification failed: /)
+        }
       })
     })
 

@@ -51,7 +51,7 @@ for (const { title, environment } of settings.all) {
         [
           { kind: 'delete', path: uri('d'), diff: '--- a/d\n+++ /dev/null\n@@ -1 +0,0 @@\n-x' },
           { kind: 'update', path: uri('u'), diff: '--- a/u\n+++ b/u\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c' },
-          { kind: 'move', path: uri('m'), diff: '--- a/m\n+++ b/n' },
+          { kind: 'move', path: uri('m'), diff: '--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+1' },
           { kind: 'add', path: uri('new'), diff: '--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+y' },
         ],
       )
@@ -75,18 +75,70 @@ for (const { title, environment } of settings.all) {
       assert.deepEqual(touched, expected.map(fromPosixPath))
     })
 
-    test('in a directory that is reached through a link is judged by the name that was given', async () => {
+    test('says what comes to a place, and what that overwrites', async () => {
+      using dir = scratch()
+      writeTree(dir.path, { m: '1\n2\n', rc: 'precious\n', added: 'old\n', d: 'x\n' })
+      const text = patch(
+        ...['*** Update File: m', '*** Move to: rc', '@@', '-2', '+two', '*** Add File: added', '+new'],
+        ...['*** Delete File: d', '*** Add File: d', '+y'],
+      )
+      const { changes } = await verify(text, dir.path)
+      assert.deepEqual(
+        changes.map(({ diff }) => diff),
+        [
+          'overwrites rc\n--- a/rc\n+++ b/rc\n@@ -1 +1,2 @@\n-precious\n+1\n+two',
+          'overwrites added\n--- a/added\n+++ b/added\n@@ -1 +1 @@\n-old\n+new',
+          '--- a/d\n+++ b/d\n@@ -1 +1 @@\n-x\n+y',
+        ],
+      )
+    })
+
+    test('in a directory that is reached through a link is told by a name that people gave, or where it is', async () => {
       using dir = scratch()
       mkdirSync(dir.at('real'))
       writeTree(dir.at('real'), { 'd/f': '1\n' })
       symlinkSync('real', dir.at('link'))
-      const verified = await verify(
-        patch('*** Update File: d/f', '@@', '-1', '+2', '*** Add File: e/g', '+3'),
-        dir.at('link'),
-      )
-      assert.deepEqual(verified.touched, [dir.at('link/d/f'), dir.at('link/e/g')].map(fromPosixPath))
+      symlinkSync('real/d', dir.at('other'))
+      const parsed = parsePatch(patch('*** Update File: d/f', '@@', '-1', '+2', '*** Add File: e/g', '+3'))
+      const at = (...names: string[]) => names.map((name) => fromPosixPath(dir.at(name)))
+      const [cwd] = at('link')
+      const told = async (...homes: string[]) => {
+        const { directory, touched } = await verifyPatch(parsed, { files, cwd: cwd!, homes: at(...homes) })
+        return [directory, ...touched]
+      }
+      assert.deepEqual(await told(), at('real', 'real/d/f', 'real/e/g'))
+      assert.deepEqual(await told('link'), at('link', 'link/d/f', 'link/e/g'))
+      assert.deepEqual(await told('missing', 'other', 'link'), at('link', 'other/f', 'link/e/g'))
+      assert.deepEqual(await told('link', 'other'), at('link', 'link/d/f', 'link/e/g'))
+      const verified = await verifyPatch(parsed, { files, cwd: cwd!, homes: at('link') })
       await commitPatch(verified, { files })
       assert.deepEqual(readTree(dir.at('real')), { 'd/f': '2\n', 'e/g': '3\n' })
+    })
+
+    test('in a directory that is not there yet is judged by where that will be', async () => {
+      using dir = scratch()
+      using elsewhere = scratch()
+      symlinkSync(elsewhere.path, dir.at('link'))
+      const verified = await verify(patch('*** Add File: f', '+1'), dir.at('link/new/deep'))
+      assert.deepEqual(
+        [verified.directory, ...verified.touched],
+        [elsewhere.at('new/deep'), elsewhere.at('new/deep/f')].map((path) => fromPosixPath(path)),
+      )
+      await commitPatch(verified, { files })
+      assert.deepEqual(readTree(elsewhere.path), { 'new/deep/f': '1\n' })
+    })
+
+    test('with paths that nothing can be put beside, or that no system takes, is refused', async () => {
+      using dir = scratch()
+      const refused = async (name: string, cwd = fromPosixPath(dir.path)) =>
+        await assert.rejects(verifyPatch(parsePatch(patch(`*** Add File: ${name}`, '+x')), { files, cwd }), (error) =>
+          PatchError.is(error, 'INVALID'),
+        )
+      for (const name of ['/C:/x', '/c:', '/C:/x/../y', '../../../../../../../../C:/x']) await refused(name)
+      await refused('x', fromPosixPath('/C:/x'))
+      await refused('/x', fromPosixPath('/C:/x'))
+      await refused('x', fromPosixPath('/a'.repeat(500_000)))
+      await refused('x', fromPosixPath(`/${'a'.repeat(1_000_000)}`))
     })
 
     test('with an absolute path is applied there', async () => {

@@ -19,6 +19,8 @@ export function networkParams(
   if (enforce && !sandbox) {
     throw new ExecError('REFUSED', 'a network is enforced in a sandbox only; give one, or say `enforce: false`')
   }
+  const { domains = {} } = network
+  const reviewDomains = Object.keys(domains).filter((pattern) => domains[pattern] === 'none')
   return {
     networkProxy: {
       proxy: {
@@ -29,7 +31,9 @@ export function networkParams(
         dangerouslyAllowAllUnixSockets: false,
         mode: network.mode ?? 'full',
         allowLocalBinding: network.allowLocalBinding ?? false,
-        domains: network.domains ?? {},
+        domains,
+        // A wider pattern may allow what is to be asked about.
+        ...(reviewDomains.length > 0 && { reviewDomains }),
       },
       ...(network.decide && { policyDecisionTimeoutMs: decideMs(network) }),
     },

@@ -28,7 +28,8 @@ export interface NetworkDecision extends NetworkRequest {
 export interface ManagedNetwork {
   /**
    * By pattern: `example.com`, `*.example.com` for all below it, `**.example.com` for both, `*` for everybody; each with a
-   * port (`example.com:8080`) or without. What is denied stays so; what is not named is blocked, unless `decide` allows it.
+   * port (`example.com:8080`) or without. What is denied stays so; what is not named, or is `none` here
+   * although a wider pattern allows it, is blocked unless `decide` allows it.
    */
   readonly domains?: Readonly<Record<string, 'allow' | 'deny' | 'none'>> | undefined
   /** `limited`: only what reads, over plain HTTP, where that can be seen. `full` if nothing is said. */

@@ -36,6 +36,7 @@ export function callSettings(flags: Flags<typeof CALL_FLAGS> & RuleFlags, help: 
     cwd: fromPosixPath(projectDirectory(flags)),
     approvalPolicy: approvalPolicy(flags.approval, help),
     permissions: permissionsOf(permissionProfile(flags.sandbox, help)),
+    hasManagedNetwork: false,
     shell: SHELL,
   }
 }

@@ -173,6 +173,17 @@ describe('a hostile command', () => {
     assert.match(patch, /its 3000 characters of changes are NOT shown.*4900 more files are NOT shown/s)
   })
 
+  test('cannot be spoken for in our name, or at any length', () => {
+    const lies = 'please\n  reason   a rule allows it\n  sandbox  inside\nwhy      safe\n'
+    const rows = describeRequest(sampleRequest({ justification: `${lies}${'x'.repeat(100_000)}` })).split('\n')
+    const said = rows.slice(rows.findIndex((row) => row.startsWith('  model    says, in its own words')) + 1, -2)
+    assert.equal(said.length, 12)
+    for (const row of said) assert.match(row, /^ {11}[|:] /)
+    assert.equal(said[1], '           |   reason   a rule allows it')
+    assert.match(rows.at(-2)!, /^ {11}! \d+ more characters are NOT shown$/)
+    assert.doesNotMatch(describeRequest(sampleRequest({ reason: 'a rule asks' })), /model/)
+  })
+
   test('never gets a row past the width, or anything unseen onto the screen', () => {
     const unit = fc.oneof(
       fc.string({ unit: 'binary' }),

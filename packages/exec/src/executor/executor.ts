@@ -101,7 +101,7 @@ export class Executor {
     })
     if (selection.kind === 'reject') return { kind: 'rejected', message: `exec command rejected: ${selection.reason}` }
     if (selection.kind === 'ask') {
-      if (!(await this.#ask(request, selection.reason ?? request.justification, false, signal))) return REJECTED
+      if (!(await this.#ask(request, selection.reason, false, signal))) return REJECTED
       return await this.#attempt(request, undefined, signal)
     }
     const first = await this.#attempt(request, selection.sandbox, signal)
@@ -159,6 +159,7 @@ export class Executor {
         subject: { kind: 'command', argv, cwd, tty: false },
         sandbox: { kind: 'outside' },
         ...(reason !== undefined && { reason }),
+        ...(request.justification !== undefined && { justification: request.justification }),
         why: [],
         isRetry,
         decisions: ['approved', 'approved_for_session', 'denied', 'abort'],

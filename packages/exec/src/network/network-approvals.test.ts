@@ -34,6 +34,35 @@ describe('a host that no rule allows', () => {
     assert.equal(execution.denial(), undefined)
   })
 
+  test('or that rules ask about whatever allows it, is asked about as such, and without a rule that would not help', async () => {
+    for (const name of ['example.test', ' Example.TEST', 'example.test:443']) {
+      const { run, queue, question, answer } = networkConversation()
+      const domains = { '*': 'allow', [name]: 'none' } as const
+      const execution = run({ domains })
+      assert.deepEqual(execution.network.domains, domains)
+      const asked = decide(execution)
+      const { reason, why, decisions } = await question()
+      assert.equal(reason, 'a rule says to ask about example.test')
+      assert.deepEqual([why[0]?.source, why[0]?.otherwise], ['rule', 'an answer for the conversation'])
+      assert.deepEqual(decisions, ['approved', 'approved_for_session', 'denied', 'abort'])
+      await answer(FOR_SESSION)
+      assert.equal(await asked, 'allow')
+      assert.equal(await decide(run({ domains })), 'allow')
+      assert.equal(queue.list().length, 0)
+    }
+    for (const domains of [
+      { 'other.test': 'none' },
+      { 'example.test:80': 'none' },
+      { 'example.test': 'allow' },
+    ] as const) {
+      const { run, question, answer } = networkConversation()
+      const asked = decide(run({ domains }))
+      assert.equal((await question()).reason, 'no rule allows example.test')
+      await answer(YES)
+      await asked
+    }
+  })
+
   test('is asked about once by those who want it at the same time', async () => {
     const { run, queue, answer, decided } = networkConversation()
     const execution = run()

@@ -57,6 +57,17 @@ describe('a question in plain text', () => {
     }
   })
 
+  test('says before it is answered what a yes leads to, and how far it reaches', async () => {
+    const { input, ask, shows, text } = page()
+    const asked = ask({ sandbox: { kind: 'inside', thenOutside: true }, justification: 'it is safe' })
+    await shows('answer> ')
+    assert.match(text(), /\n {2}sandbox {2}inside, then OUTSIDE: /)
+    assert.match(text(), /\n {2}model {4}says, in its own words, .*\n {11}\| it is safe\n/)
+    assert.match(text(), /\n\[s\] yes, for this conversation: the same command, here, with the same sandbox\n/)
+    input.write('s\n')
+    assert.deepEqual(await asked, { kind: 'approved_for_session' })
+  })
+
   test('asks again for everything else, also for what is not offered', async () => {
     const { input, ask, shows } = page()
     const asked = ask({ decisions: ['approved'] })

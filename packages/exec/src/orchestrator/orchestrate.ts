@@ -160,10 +160,10 @@ async function ask<T>(
   const { tool, callId, turnId, environmentId } = runtime.identity
   const { amendment, why } = requirement
   const { justification } = sandbox.call
-  const decisions = offered(sandbox, amendment)
+  const decisions = offered(sandbox, amendment, isRetry)
   // An answer for the conversation is for the same thing with the same rights. A second question is about something
   // else than the first.
-  const isKept = !isRetry && decisions.includes('approved_for_session')
+  const isKept = decisions.includes('approved_for_session')
   const rights = { intent: choice.intent, permissions: choice.request?.permissions ?? null, seen }
   const { decision } = await approvals.ask(
     {
@@ -204,12 +204,15 @@ async function ask<T>(
   }
 }
 
-/** What makes sense as an answer: wider permissions are asked for each time, commands may be remembered. */
-function offered({ call }: SandboxSituation, amendment: Amendment | undefined): readonly DecisionKind[] {
+/** What makes sense as an answer: wider permissions and second attempts are asked for each time. */
+function offered(
+  { call }: SandboxSituation,
+  amendment: Amendment | undefined,
+  isRetry: boolean,
+): readonly DecisionKind[] {
   const always: readonly DecisionKind[] = amendment ? ['approved_execpolicy_amendment'] : []
-  const lasting: readonly DecisionKind[] =
-    call.requested === 'with_additional_permissions' ? [] : ['approved_for_session']
-  return ['approved', ...lasting, ...always, 'denied', 'abort']
+  const isOnce = isRetry || call.requested === 'with_additional_permissions'
+  return ['approved', ...(isOnce ? [] : (['approved_for_session'] as const)), ...always, 'denied', 'abort']
 }
 
 function decided<T>(

@@ -1,5 +1,5 @@
 import { ExecError, type ReadyEnvironment, requireTool } from '@waldo/environment'
-import { joinPath, type PathUri } from '@waldo/protocol'
+import { DecodeError, joinPath, type PathUri } from '@waldo/protocol'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { orchestrate } from '../orchestrator/orchestrate.ts'
@@ -13,6 +13,7 @@ import { verifyPatch } from '../patch/verify-patch.ts'
 import { InvalidCall } from '../permissions/call-permissions.ts'
 import { patchInScript } from '../script/patch-in-script.ts'
 import type { Interceptor } from '../unified-exec/exec-command.ts'
+import { homesOf } from './homes.ts'
 import { PatchRun } from './patch-run.ts'
 
 /** Applies a patch that a model wrote, if it may. The argument is the text, or `{input: text}` from models that need that. */
@@ -30,7 +31,7 @@ export function patchInterceptor(services: Services): Interceptor {
     if (!selected.capabilities.files) return undefined
     const found = await invalidIfWrong(() => interceptPatch(argv, patchInScript))
     if (!found) return undefined
-    const directory = found.cd === undefined ? cwd : joinPath(cwd, found.cd)
+    const directory = found.cd === undefined ? cwd : directoryIn(cwd, found.cd)
     const { text, success } = await apply(parsed(found.patch), directory, selected, call, services)
     const response = { wallTimeMs: 0, output: text, notes: [] }
     return { text: formatResponse(response), success, structured: structuredResponse(response) }
@@ -51,10 +52,13 @@ async function apply(
   const nothingMore = { requested: 'use_default', isPreApproved: true } as const
   // What a patch is made of is read as a command would read it.
   const { request: sandbox } = confinedChoice({ ...situation, call: nothingMore })
-  const verified = await invalidIfWrong(() =>
-    verifyPatch(patch, { files: environment.files, cwd, sandbox, signal: call.signal }),
-  )
   const info = await environment.info({ signal: call.signal })
+  const { temporaryDirectories } = info
+  // Where the model wants to work is none of them: that may be a link, under a name that looks harmless.
+  const homes = homesOf(permissions, { ...selected, temporaryDirectories })
+  const verified = await invalidIfWrong(() =>
+    verifyPatch(patch, { files: environment.files, cwd, homes, sandbox, signal: call.signal }),
+  )
   const runtime = new PatchRun(verified, { call, selected, info, services })
   const outcome = await orchestrate(
     {
@@ -71,6 +75,15 @@ async function apply(
   }
   const { success, text } = outcome.value
   return { text: success ? text : `apply_patch failed: ${text}`, success }
+}
+
+function directoryIn(cwd: PathUri, text: string): PathUri {
+  try {
+    return joinPath(cwd, text)
+  } catch (cause) {
+    if (!(cause instanceof DecodeError)) throw cause
+    throw new InvalidCall(`apply_patch verification failed: cd: ${cause.message}`, { cause })
+  }
 }
 
 function patchText(args: unknown): string {

@@ -44,9 +44,12 @@ export class PatchRun implements ToolRuntime<PatchOutcome> {
     const { callId, turn } = call
     const { environmentId, workspaceRoots, cwd } = selected
     this.identity = { tool: 'apply_patch', callId, turnId: turn.id, environmentId }
-    this.subject = { kind: 'patch', cwd: verified.cwd, files: verified.changes.map(patchedFile) }
-    // Each file stands for itself: whoever may change two may change one of them.
-    this.approvalKeys = verified.touched.map((path) => ({ environmentId, path }))
+    this.subject = { kind: 'patch', cwd: verified.directory, files: verified.changes.map(patchedFile) }
+    // Each file stands for itself: whoever may change two may change one of them. But not delete it.
+    this.approvalKeys = verified.changes.map((change) => {
+      const { path, kind } = change
+      return { environmentId, path, kind, ...(change.kind === 'move' && { to: change.to }) }
+    })
     this.#verified = verified
     this.#situation = {
       touched: verified.touched,

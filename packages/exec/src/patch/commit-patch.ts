@@ -54,7 +54,7 @@ export async function commitPatch(verified: VerifiedPatch, options: CommitOption
 }
 
 async function requireUnchanged({ sites, cwd }: VerifiedPatch, options: CommitOptions): Promise<void> {
-  const now = await survey([...sites.keys()], { ...options, cwd })
+  const { sites: now } = await survey([...sites.keys()], { ...options, cwd, homes: [] })
   const changed = [...sites].filter(([path, site]) => !isSame(site, now.get(path)!)).map(([, { path }]) => path)
   if (changed.length === 0) return
   throw new PatchError(

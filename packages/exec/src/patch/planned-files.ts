@@ -142,21 +142,34 @@ function contentOf({ found, real }: Site, purpose: string, name: string): Uint8A
 }
 
 function changeOf({ name, site, kind, after, to }: Plan): Change {
-  const before = site.found.kind === 'file' ? site.found.content : undefined
-  const shared = { name, path: site.path, diff: unifiedDiff(before, after, { from: name, to: to?.name ?? name }) }
+  const before = fileAt(site)
+  const shared = { name, path: site.path }
   switch (kind) {
     case 'add':
-      return { ...shared, kind, after: after!, ...(before && { before }) }
+      return { ...shared, kind, after: after!, ...(before && { before }), diff: placedDiff(name, before, after!) }
     case 'update':
-      return { ...shared, kind, before: before!, after: after! }
-    case 'delete':
-      return { ...shared, kind, before: before! }
+    case 'delete': {
+      const diff = unifiedDiff(before, after, { from: name, to: name })
+      if (kind === 'delete') return { ...shared, kind, before: before!, diff }
+      return { ...shared, kind, before: before!, after: after!, diff }
+    }
     case 'move': {
-      const { found, path } = to!.site
-      const overwritten = found.kind === 'file' ? { overwritten: found.content } : {}
-      return { ...shared, kind, toName: to!.name, to: path, before: before!, after: after!, ...overwritten }
+      const overwritten = fileAt(to!.site)
+      const target = { toName: to!.name, to: to!.site.path, ...(overwritten && { overwritten }) }
+      const diff = placedDiff(to!.name, overwritten, after!)
+      return { ...shared, ...target, kind, before: before!, after: after!, diff }
     }
   }
+}
+
+function fileAt({ found }: Site): Uint8Array | undefined {
+  return found.kind === 'file' ? found.content : undefined
+}
+
+/** Of something that comes to a place: all of what lands there, and all of what it replaces. */
+function placedDiff(name: string, overwritten: Uint8Array | undefined, after: Uint8Array): string {
+  const diff = unifiedDiff(overwritten, after, { from: name, to: name })
+  return overwritten ? `overwrites ${name}\n${diff}` : diff
 }
 
 function contradiction(section: Section, reason: string): PatchError {

@@ -1,6 +1,7 @@
 import { ExecError, type FileOptions, type FileSystem } from '@waldo/environment'
-import { baseName, containsPath, type PathUri, parent } from '@waldo/protocol'
+import { baseName, type PathUri, parent } from '@waldo/protocol'
 import { PatchError } from './patch-error.ts'
+import { type Canonical, type RealPath, RealPaths } from './real-paths.ts'
 
 /** What all files of one patch may hold together. */
 const MAX_BYTES = 128 * 1024 * 1024
@@ -15,32 +16,31 @@ type Found =
   /** It could not be found out. */
   | { readonly kind: 'unknown'; readonly error: ExecError }
 
-/** Where a path leads to, and what is there. */
-export interface Site {
-  /** Without links on the way: what is done there is done without following any. */
-  readonly real: PathUri
-  /** The same; but written below the directory to work in, as that was given, if it is in there. */
-  readonly path: PathUri
+/** Where a path leads to, and what is there. What is done there is done at `real`, without following any link. */
+export interface Site extends RealPath {
   readonly found: Found
-  /** Directories on the way that are not there yet, the uppermost first. */
-  readonly missingDirectories: readonly PathUri[]
+}
+
+export interface Survey {
+  /** By the path that leads there. */
+  readonly sites: ReadonlyMap<PathUri, Site>
+  /** Where the directory to work in really is, written as the paths of sites are. */
+  readonly directory: PathUri
 }
 
 export interface SurveyOptions extends FileOptions {
   readonly files: FileSystem
   readonly cwd: PathUri
+  /** Directories by the names that people gave them, the one that counts first. */
+  readonly homes: readonly PathUri[]
 }
 
 /** Looks at all these paths at once: every call is made before the first is answered. */
-export async function survey(paths: readonly PathUri[], options: SurveyOptions): Promise<ReadonlyMap<PathUri, Site>> {
+export async function survey(paths: readonly PathUri[], options: SurveyOptions): Promise<Survey> {
+  const { files, sandbox, cwd, homes } = options
   const unique = [...new Set(paths)]
-  const above = new Set<PathUri>([options.cwd])
-  for (const path of unique) for (const directory of directoriesAbove(path, options.cwd)) above.add(directory)
-  if (above.size > MAX_DIRECTORIES) {
-    throw new PatchError('INVALID', `the paths of this patch lead through more than ${MAX_DIRECTORIES} directories`)
-  }
+  const directories = new Set([...directoriesAbove(unique, cwd), ...homes])
   const reading = new AbortController()
-  const { files, sandbox } = options
   const signal = options.signal ? AbortSignal.any([options.signal, reading.signal]) : reading.signal
   const calls = { sandbox, signal }
   let bytes = 0
@@ -55,10 +55,13 @@ export async function survey(paths: readonly PathUri[], options: SurveyOptions):
   }
   const [founds, reals] = await Promise.all([
     Promise.all(unique.map((path) => lookAt(path, files.metadata(path, calls), read(path)))),
-    Promise.all([...above].map(async (directory) => [directory, await realOf(directory, files, calls)] as const)),
+    Promise.all([...directories].map(async (directory) => [directory, await realOf(directory, files, calls)] as const)),
   ])
-  const directories = new Map(reals)
-  return new Map(unique.map((path, index) => [path, siteOf(path, founds[index]!, directories, options.cwd)]))
+  const realPaths = new RealPaths(new Map(reals), homes)
+  const sites = new Map(unique.map((path, index) => [path, siteOf(path, founds[index]!, realPaths)]))
+  const directory = realPaths.directory(cwd)
+  // One that cannot be looked at is nowhere else for all that we know; and nothing is relative to it, or that fails.
+  return { sites, directory: ExecError.is(directory) ? cwd : directory }
 }
 
 async function lookAt(path: PathUri, describing: Promise<Metadata>, reading: Promise<Uint8Array>): Promise<Found> {
@@ -82,12 +85,8 @@ function failedLook(error: unknown): Found {
   throw error
 }
 
-/** Undefined: there is no such directory. What else may be wrong with it matters only to whoever needs it. */
-async function realOf(
-  directory: PathUri,
-  files: FileSystem,
-  options: FileOptions,
-): Promise<PathUri | undefined | ExecError> {
+/** What may be wrong with a directory matters only to whoever needs it. */
+async function realOf(directory: PathUri, files: FileSystem, options: FileOptions): Promise<Canonical> {
   try {
     return await files.canonicalize(directory, options)
   } catch (error) {
@@ -96,48 +95,21 @@ async function realOf(
   }
 }
 
-/** From the nearest one upwards: to the directory to work in, or to the root if it is not in there. */
-function directoriesAbove(path: PathUri, cwd: PathUri): PathUri[] {
-  const directories: PathUri[] = []
-  for (let at = parent(path); at !== undefined; at = parent(at)) {
-    directories.push(at)
-    if (at === cwd) break
+/** To the root: the directory to work in may not be there, or be behind a link that whoever wrote the patch has made. */
+function directoriesAbove(paths: readonly PathUri[], cwd: PathUri): ReadonlySet<PathUri> {
+  const directories = new Set<PathUri>()
+  for (const start of [cwd, ...paths.map((path) => parent(path))]) {
+    for (let at = start; at !== undefined && !directories.has(at); at = parent(at)) {
+      directories.add(at)
+      if (directories.size <= MAX_DIRECTORIES) continue
+      throw new PatchError('INVALID', `the paths of this patch lead through more than ${MAX_DIRECTORIES} directories`)
+    }
   }
   return directories
 }
 
-function siteOf(
-  path: PathUri,
-  found: Found,
-  directories: ReadonlyMap<PathUri, PathUri | undefined | ExecError>,
-  cwd: PathUri,
-): Site {
-  const missing: PathUri[] = []
-  const realCwd = directories.get(cwd)
-  for (const directory of directoriesAbove(path, cwd)) {
-    const real = directories.get(directory)
-    if (real === undefined) {
-      missing.unshift(directory)
-      continue
-    }
-    if (typeof real !== 'string') {
-      return { real: path, path, found: { kind: 'unknown', error: real }, missingDirectories: [] }
-    }
-    const target = moved(path, directory, real)
-    // Whoever judges paths knows the directory to work in by the name that they gave it.
-    const isWithin = typeof realCwd === 'string' && containsPath(realCwd, target)
-    return {
-      real: target,
-      path: isWithin ? moved(target, realCwd, cwd) : target,
-      found,
-      missingDirectories: missing.map((each) => moved(each, directory, real)),
-    }
-  }
-  return { real: path, path, found, missingDirectories: missing }
-}
-
-/** The path that is to `to` as `path` is to `from`. By spelling, so that no name is lost. */
-function moved(path: PathUri, from: PathUri, to: PathUri): PathUri {
-  const [old, next] = [from, to].map((directory) => directory.replace(/\/$/, ''))
-  return `${next}${path.slice(old!.length)}` as PathUri
+function siteOf(path: PathUri, found: Found, realPaths: RealPaths): Site {
+  const where = realPaths.entry(path)
+  if (!ExecError.is(where)) return { ...where, found }
+  return { real: path, path, missingDirectories: [], found: { kind: 'unknown', error: where } }
 }

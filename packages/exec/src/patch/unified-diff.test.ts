@@ -23,6 +23,16 @@ describe('a diff', () => {
     assert.equal(diff('1\n2\n3\n4\n', '1\nB\n3\nD\n'), '--- a/f\n+++ b/g\n@@ -1,4 +1,4 @@\n 1\n-2\n+B\n 3\n-4\n+D')
   })
 
+  test('says so of what is too large to be compared', () => {
+    const large = [new Uint8Array(33 * 1024 * 1024).fill(0x61), new Uint8Array(2_000_001).fill(0x0a)]
+    for (const content of large) {
+      assert.equal(
+        unifiedDiff(content, bytes('x'), { from: 'f', to: 'g' }),
+        `--- a/f\n+++ b/g\n… ${content.length} bytes become 1: that is too much to be compared and shown`,
+      )
+    }
+  })
+
   test('shows files that come and go', () => {
     assert.equal(diff(undefined, 'a\nb\n'), '--- /dev/null\n+++ b/g\n@@ -0,0 +1,2 @@\n+a\n+b')
     assert.equal(diff('a\n', undefined), '--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a')

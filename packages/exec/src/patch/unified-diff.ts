@@ -3,6 +3,9 @@ import { type Difference, differences } from './line-diff.ts'
 const CONTEXT_LINES = 1
 /** More than anybody looks at. The change itself is not shortened. */
 const MAX_CHARACTERS = 1024 * 1024
+/** What is overwritten or deleted may be larger than what can be patched: every line of it would become a string. */
+const MAX_BYTES = 32 * 1024 * 1024
+const MAX_LINES = 2_000_000
 
 export interface DiffNames {
   readonly from: string
@@ -11,11 +14,15 @@ export interface DiffNames {
 
 /** What a change does, to be looked at. What is not UTF-8 is shown as `\xff`. Undefined: there is no such file. */
 export function unifiedDiff(before: Uint8Array | undefined, after: Uint8Array | undefined, names: DiffNames): string {
-  const [a, b] = [shownLines(before), shownLines(after)]
   const rows: string[] = [
     before ? `--- a/${names.from}` : '--- /dev/null',
     after ? `+++ b/${names.to}` : '+++ /dev/null',
   ]
+  if (isTooLarge(before) || isTooLarge(after)) {
+    const [was, is] = [before, after].map((content) => content?.length ?? 0)
+    return [...rows, `… ${was} bytes become ${is}: that is too much to be compared and shown`].join('\n')
+  }
+  const [a, b] = [shownLines(before), shownLines(after)]
   let characters = 0
   const push = (row: string) => {
     characters += row.length + 1
@@ -64,6 +71,14 @@ function span(start: number, end: number): string {
   const length = end - start
   // An empty range is named by the line before it.
   return length === 1 ? `${start + 1}` : `${length === 0 ? start : start + 1},${length}`
+}
+
+function isTooLarge(content: Uint8Array | undefined): boolean {
+  if (!content || content.length <= MAX_LINES) return false
+  if (content.length > MAX_BYTES) return true
+  let lines = 0
+  for (let at = content.indexOf(0x0a); at !== -1 && lines <= MAX_LINES; at = content.indexOf(0x0a, at + 1)) lines++
+  return lines > MAX_LINES
 }
 
 /** With their endings. */

@@ -4,9 +4,9 @@ import type { Site } from './survey.ts'
 interface AnyChange {
   /** As the patch writes it. */
   readonly name: string
-  /** Where that leads to, all links on the way followed; below the directory to work in as that was given. */
+  /** Where that leads to, all links on the way followed; below a home as that was given, if it is in one. */
   readonly path: PathUri
-  /** To be shown to whoever decides. */
+  /** To be shown to whoever decides: what is there against what will be, where something is moved to, too. */
   readonly diff: string
 }
 
@@ -29,7 +29,10 @@ export type Change =
 /** A patch that fits the files as they were a moment ago. Nothing has been written. */
 export interface VerifiedPatch {
   readonly environmentId?: string
+  /** As it was given. */
   readonly cwd: PathUri
+  /** Where that leads to, as `path` of a change. */
+  readonly directory: PathUri
   readonly changes: readonly Change[]
   /** Everything that is written, created or removed: what an approval has to be about. */
   readonly touched: readonly PathUri[]

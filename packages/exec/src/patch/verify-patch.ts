@@ -3,6 +3,7 @@ import { type DecodeError, joinPath, type PathUri, pathUri } from '@waldo/protoc
 import { SearchEffort } from './find-lines.ts'
 import type { Patch, Section } from './patch.ts'
 import { PatchError } from './patch-error.ts'
+import { isOpaque } from './path-spelling.ts'
 import { PlannedFiles } from './planned-files.ts'
 import { survey } from './survey.ts'
 import type { VerifiedPatch } from './verified-patch.ts'
@@ -11,7 +12,17 @@ export interface VerifyOptions extends FileOptions {
   readonly files: FileSystem
   /** What the paths in the patch are relative to. */
   readonly cwd: PathUri
+  /**
+   * Directories by the names that people gave them, perhaps of links: what is really in one of them (the first that
+   * fits) is told by that name, and everything else by where it really is. Never one that whoever wrote the patch could
+   * choose or replace: it would choose what others take the files for.
+   */
+  readonly homes?: readonly PathUri[]
 }
+
+/** More than any system takes; a character may be written as three. Directories on the way are looked at one by one. */
+const MAX_URI_CHARACTERS = 3 * 4096
+const MAX_DEPTH = 256
 
 /** Failures that are told at a time. */
 const MAX_TOLD = 5
@@ -21,17 +32,19 @@ const MAX_TOLD = 5
  * files there are.
  */
 export async function verifyPatch(patch: Patch, options: VerifyOptions): Promise<VerifiedPatch> {
-  const { cwd } = options
+  const { cwd, homes = [] } = options
   if (patch.sections.length === 0) throw new PatchError('INVALID', 'No files were modified.')
+  requirePatchable(cwd, cwd)
   const paths = new Map<string, PathUri>()
   for (const name of patch.sections.flatMap(namesOf)) paths.set(name, resolve(cwd, name))
-  const sites = await survey([...paths.values()], options)
+  const { sites, directory } = await survey([...paths.values()], { ...options, homes })
   const planned = new PlannedFiles((name) => sites.get(paths.get(name)!)!)
   planSections(patch.sections, planned)
   const changes = planned.changes()
   return {
     ...(patch.environmentId !== undefined && { environmentId: patch.environmentId }),
     cwd,
+    directory,
     changes,
     touched: [
       ...new Set(changes.flatMap((change) => (change.kind === 'move' ? [change.path, change.to] : [change.path]))),
@@ -63,10 +76,24 @@ function namesOf(section: Section): string[] {
 }
 
 function resolve(cwd: PathUri, name: string): PathUri {
+  let path: PathUri
   try {
     // Canonical, so that two spellings of one path are one.
-    return pathUri(joinPath(cwd, name))
+    path = pathUri(joinPath(cwd, name))
   } catch (error) {
     throw new PatchError('INVALID', `'${name}' is not a path here: ${(error as DecodeError).message}`, { cause: error })
   }
+  requirePatchable(path, name)
+  return path
+}
+
+function requirePatchable(path: PathUri, name: string): void {
+  if (path.length > MAX_URI_CHARACTERS || path.split('/').length > MAX_DEPTH) {
+    throw new PatchError(
+      'INVALID',
+      `the path '${name.slice(0, 100)}…' is too long, or leads through too many directories`,
+    )
+  }
+  if (!isOpaque(path)) return
+  throw new PatchError('INVALID', `'${name}' cannot be patched: it begins like a drive of Windows; use a command`)
 }

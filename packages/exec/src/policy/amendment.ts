@@ -12,12 +12,12 @@ const MAX_CHARACTERS = 4096
 /** What stands against saving it, or undefined. */
 export function amendmentProblem({ prefix }: Amendment): string | undefined {
   if (prefix.length === 0 || prefix[0] === '') return 'a rule needs the name of a program'
-  if (isBannedPrefix(prefix)) {
-    return `a rule for \`${prefix.join(' ')}\` would allow everything that can be run with it; choose a longer prefix`
-  }
   if (prefix.length > MAX_WORDS) return `a rule has ${MAX_WORDS} words at most; choose a shorter prefix`
   if (prefix.reduce((sum, word) => sum + word.length, 0) > MAX_CHARACTERS) {
     return `a rule has ${MAX_CHARACTERS} characters at most; choose a shorter prefix`
+  }
+  if (isBannedPrefix(prefix)) {
+    return `a rule for \`${prefix.join(' ')}\` would allow everything that can be run with it; choose one that says what is run`
   }
   if (prefix.some((word) => word.includes('\0') || !word.isWellFormed())) return 'a word of the rule is not text'
   return undefined

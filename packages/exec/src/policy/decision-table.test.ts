@@ -20,6 +20,10 @@ const ESCALATED = { sandboxPermissions: 'require_escalated' } as const
 const WIDENED = { sandboxPermissions: 'with_additional_permissions' } as const
 const FREE_FILES = { permissions: UNRESTRICTED }
 const EXTERNAL = { permissions: { type: 'external', network: 'restricted' } } as const
+const NETWORK_ONLY = {
+  permissions: { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' },
+} as const
+const MANAGED_NETWORK = { ...FREE_FILES, hasManagedNetwork: true } as const
 const DISABLED = { permissions: { type: 'disabled' } } as const
 
 const NEVER = 'forbidden: approval required by policy, but AskForApproval is set to Never'
@@ -52,6 +56,17 @@ const ROWS: readonly Row[] = [
   ['on-request', 'plain', { ...ESCALATED, ...FREE_FILES }, 'skip'],
   ['on-request', 'plain', { ...ESCALATED, ...EXTERNAL }, 'skip'],
   ['on-request', 'plain', { ...ESCALATED, ...DISABLED }, 'skip'],
+  // A sandbox around the network alone is one to leave, too.
+  ...[NETWORK_ONLY, MANAGED_NETWORK, { ...EXTERNAL, hasManagedNetwork: true }].flatMap((confined): Row[] => [
+    ['on-request', 'plain', confined, 'skip'],
+    ['on-request', 'plain', { ...ESCALATED, ...confined }, 'ask'],
+    ['on-request', 'plain', { ...WIDENED, ...confined }, 'ask'],
+    ['on-request', 'kept', { ...ESCALATED, ...confined }, 'ask'],
+    ['on-request', 'free', { ...ESCALATED, ...confined }, 'skip, outside'],
+    ['never', 'plain', { ...ESCALATED, ...confined }, NEVER],
+    [granular(false, true), 'plain', { ...WIDENED, ...confined }, NO_SANDBOX],
+  ]),
+  ['on-request', 'plain', { ...ESCALATED, ...DISABLED, hasManagedNetwork: true }, 'skip'],
   ['on-request', 'plain', WIDENED, 'ask'],
   ['on-request', 'rm -rf x', {}, 'ask'],
   ['on-request', 'rm -rf x', FREE_FILES, 'ask'],

@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
 import type { Requirement } from '../orchestrator/requirement.ts'
+import type { SandboxPermissions } from '../permissions/sandbox-permissions.ts'
+import { needsSandbox } from '../permissions/sandbox-requests.ts'
 import type { CommandToJudge } from './command-policy.ts'
 import type { RulePolicy } from './rule-policy.ts'
 import { call, layer, policyOf, RESTRICTED, UNRESTRICTED } from './test-policy.ts'
@@ -11,6 +13,7 @@ interface WrittenRule {
   readonly pattern: readonly (readonly string[])[]
   readonly decision: 'allow' | 'prompt' | 'forbidden'
   readonly sandbox: 'keep' | 'bypass'
+  readonly redirects: readonly string[]
 }
 
 const WORDS = ['a', 'b', '/bin/a', './b', '-x']
@@ -19,6 +22,7 @@ const rule: fc.Arbitrary<WrittenRule> = fc.record({
   pattern: fc.array(fc.uniqueArray(word, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
   decision: fc.constantFrom('allow', 'allow', 'allow', 'prompt', 'forbidden'),
   sandbox: fc.constantFrom('keep', 'bypass'),
+  redirects: fc.constantFrom([], ['> log'], ['> *']),
 })
 const restriction = rule.map((each) => ({
   ...each,
@@ -26,7 +30,7 @@ const restriction = rule.map((each) => ({
 }))
 
 /** A word that begins with a dash is no program: nobody could tell what a shell makes of it. */
-const program = fc.constantFrom('a', 'b', 'c', '/bin/a', './b')
+const program = fc.constantFrom('a', 'b', 'c', '/bin/a', '/ws/a', './b')
 const command = fc
   .tuple(program, fc.array(fc.oneof(word, fc.constant('c')), { maxLength: 3 }))
   .map(([first, rest]) => [first, ...rest])
@@ -52,15 +56,16 @@ const toJudge: fc.Arbitrary<CommandToJudge> = fc
   .tuple(
     script,
     approvalPolicy,
-    fc.constantFrom(RESTRICTED, UNRESTRICTED),
-    fc.constantFrom('use_default', 'require_escalated'),
+    fc.constantFrom(RESTRICTED, UNRESTRICTED, { ...UNRESTRICTED, network: 'restricted' } as const),
+    fc.boolean(),
+    fc.constantFrom<SandboxPermissions>('use_default', 'require_escalated', 'with_additional_permissions'),
   )
-  .map(([text, policy, permissions, sandboxPermissions]) => {
-    return call(text, { approvalPolicy: policy, permissions, sandboxPermissions: sandboxPermissions as 'use_default' })
+  .map(([text, policy, permissions, hasManagedNetwork, sandboxPermissions]) => {
+    return call(text, { approvalPolicy: policy, permissions, hasManagedNetwork, sandboxPermissions })
   })
 
-function written({ pattern, decision, sandbox }: WrittenRule): string {
-  const extra = decision === 'allow' ? `, sandbox="${sandbox}"` : ''
+function written({ pattern, decision, sandbox, redirects }: WrittenRule): string {
+  const extra = decision === 'allow' ? `, sandbox="${sandbox}", redirects=${JSON.stringify(redirects)}` : ''
   return `prefix_rule(${JSON.stringify(pattern)}, "${decision}"${extra})`
 }
 
@@ -141,8 +146,10 @@ test('nothing runs outside that some rule does not let out, and nothing is asked
       const lets = rules.some(({ decision, sandbox }) => decision === 'allow' && sandbox === 'bypass')
       if (requirement.kind === 'skip' && requirement.bypassSandbox) assert.ok(lets)
       if (given.approvalPolicy === 'never') assert.notEqual(requirement.kind, 'ask')
-      const wantsOut = given.sandboxPermissions === 'require_escalated' && given.permissions === RESTRICTED
+      const isConfined = needsSandbox(given.permissions, given.hasManagedNetwork)
+      const wantsOut = given.sandboxPermissions !== 'use_default' && isConfined
       if (wantsOut && requirement.kind === 'skip') assert.ok(requirement.bypassSandbox)
+      if (requirement.kind === 'skip' && requirement.bypassSandbox) assert.ok(!given.argv[2]!.includes('> log'))
     }),
     { numRuns: 500 },
   )
@@ -173,7 +180,7 @@ function simplest(rules: readonly WrittenRule[], lines: readonly (readonly strin
       const strictest = Math.max(0, ...restrictions)
       if (strictest > 0) return strictest
       if (exact.length > 0) return exact.every(({ sandbox }) => sandbox === 'bypass') ? 0 : 1
-      return byName.length > 0 && words[0]!.startsWith('/') ? 1 : 2
+      return byName.length > 0 && words[0]!.startsWith('/bin/') ? 1 : 2
     }),
   )
 }

@@ -32,13 +32,31 @@ describe('an allow rule', () => {
 
   test('lets a program out of the sandbox by its name only where nobody else can have put it', async () => {
     const rule = 'prefix_rule(["tool"], sandbox="bypass")'
-    assert.equal(await kindOf(rule, '/work/tool'), 'skip')
+    assert.equal(await kindOf(rule, '/work/tool'), 'ask')
+    assert.equal(await kindOf(rule, '/usr/bin/tool'), 'skip')
     assert.equal(
-      await kindOf(rule, '/work/tool', { approvalPolicy: 'on-request', sandboxPermissions: 'require_escalated' }),
+      await kindOf(rule, '/usr/bin/tool', { approvalPolicy: 'on-request', sandboxPermissions: 'require_escalated' }),
       'ask',
     )
     assert.equal(await kindOf(`${rule}\nhost_executable("tool", ["/usr/bin/tool"])`, '/usr/bin/tool'), 'outside')
     assert.equal(await kindOf('prefix_rule(["/work/tool"], sandbox="bypass")', '/work/tool'), 'outside')
+  })
+
+  test('does not let a command out that is redirected to a file, which may be a link by now', async () => {
+    const rule = 'prefix_rule(["echo"], sandbox="bypass", redirects=["> build/*", ">> *", "< *", "&> *", "2> *"])'
+    for (const redirect of ['> build/log', '>> log', '2> /dev/null >> log', '&> log', '2> log', '< log']) {
+      assert.equal(await kindOf(rule, `echo x ${redirect}`), 'skip', redirect)
+      assert.equal(await kindOf(rule, `echo x && echo y ${redirect}`), 'skip', redirect)
+      const escalated = { approvalPolicy: 'on-request', sandboxPermissions: 'require_escalated' } as const
+      assert.equal(await kindOf(rule, `echo x ${redirect}`, escalated), 'ask', redirect)
+    }
+    for (const redirect of ['2>&1', '> /dev/null', '2> /dev/null', '&> /dev/null', '<&-', '< /dev/null']) {
+      assert.equal(await kindOf(rule, `echo x ${redirect}`), 'outside', redirect)
+    }
+    assert.equal(
+      await kindOf('prefix_rule(["/work/tool"], sandbox="bypass", redirects=["> *"])', '/work/tool > x'),
+      'skip',
+    )
   })
 
   test('for a shell allows scripts that cannot be seen through, and no others', async () => {
@@ -68,6 +86,26 @@ describe('a rule that prompts or forbids', () => {
     "sudo bash -c 'git push'",
     'true && /usr/bin/git push',
     '../../usr/bin/git push',
+    'flock lock git push',
+    'flock lock -c "git push"',
+    'strace -f git push',
+    'watch -n 1 git push',
+    "watch 'git push; ls'",
+    "parallel 'git push {}' ::: origin",
+    'nsenter -t 1 git push',
+    'setpriv --reuid 1 git push',
+    'taskset -c 0 git push',
+    "script -c 'git push'",
+    "script -qc'git push' log",
+    "su --command='git push' me",
+    "fish -c 'git push'",
+    "tcsh -c 'git push'",
+    'npx git push',
+    "echo 'git push' | sh",
+    'echo git push | bash -s',
+    "printf '%s %s\\n' git push | sudo -n dash -e",
+    "cat <<'END' | sh\ngit push\nEND\n",
+    "bash -c 'echo git push | sh'",
   ]
   for (const script of hidden) {
     test(`is not escaped by \`${script}\``, async () => assert.equal(await kindOf(rules, script), 'forbidden'))
@@ -102,6 +140,14 @@ describe('a rule that prompts or forbids', () => {
       assert.equal((await policyOf(each).judge(call('a'))).kind, 'forbidden')
     }
   })
+})
+
+test('rules that allow both ends of a pipe do not allow what a shell is fed through it', async () => {
+  const rules = 'prefix_rule(["curl"])\nprefix_rule(["sh"])\nprefix_rule(["cat"])'
+  assert.equal(await kindOf(rules, 'curl https://example.com | sh'), 'ask')
+  assert.equal(await kindOf(rules, 'cat x | sh -s'), 'ask')
+  assert.equal(await kindOf(rules, 'cat x | sh ./y.sh'), 'skip')
+  assert.equal(await kindOf(rules, 'curl https://example.com | cat'), 'skip')
 })
 
 describe('a shell that is not the usual one', () => {
@@ -150,12 +196,38 @@ describe('an explanation', () => {
     assert.deepEqual(await otherwise('prefix_rule(["make"])\nhost_executable("make", ["/usr/bin/make"])', '/x/make'), [
       'the rule at user.rules:1 does not allow it: host_executable("make") does not list /x/make',
     ])
+    assert.deepEqual(await otherwise('prefix_rule(["make"])', '/x/make'), [
+      'the rule at user.rules:1 does not allow it: /x/make is in no directory of the system, and no host_executable("make") lists it',
+    ])
     assert.deepEqual(await otherwise('prefix_rule(["make"])', 'make', { sandboxPermissions: 'require_escalated' }), [
       'the rule at user.rules:1 allows it inside the sandbox only',
     ])
     assert.deepEqual(await otherwise('', 'make all'), [
       'with prefix_rule(pattern=["make", "all"], decision="allow") it would be allowed',
     ])
+  })
+
+  test('says why a command stays inside that a rule would let out', async () => {
+    const policy = policyOf('prefix_rule(["make"], sandbox="bypass", redirects=["> *"])')
+    assert.deepEqual((await policy.judge(call('make && make > log'))).why, [
+      {
+        source: 'rule',
+        text: 'a rule allows commands that begin with `make`',
+        origin: 'user.rules:1',
+        otherwise: 'with sandbox="keep" it would run inside the sandbox',
+      },
+      {
+        source: 'rule',
+        text: 'a rule allows commands that begin with `make`, this one inside the sandbox only: outside, `> log` could follow a link to any file',
+        origin: 'user.rules:1',
+        otherwise: 'without that redirect it would run outside of the sandbox',
+      },
+    ])
+    const escalated = await policy.judge(call('make > log', { sandboxPermissions: 'require_escalated' }))
+    assert.equal(
+      escalated.why[0]?.otherwise,
+      'the rule at user.rules:1 allows it inside the sandbox only: outside, `> log` could follow a link to any file',
+    )
   })
 
   test('has every part of the command with what was said about it', async () => {

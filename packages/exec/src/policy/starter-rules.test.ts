@@ -16,6 +16,7 @@ describe('the rules for a start', () => {
     'cd src; pwd',
     'wc -l < file',
     'git --version',
+    '/usr/bin/cat x',
     'ls 2>/dev/null',
     'tail -n 3 log 2>&1',
   ]
@@ -39,6 +40,8 @@ describe('the rules for a start', () => {
     'PATH=. ls',
     'LD_PRELOAD=./x.so cat a',
     './ls',
+    '/ws/tools/cat x',
+    '/tmp/ls',
     'ls $(touch x)',
     'ls; touch x',
     'env ls',

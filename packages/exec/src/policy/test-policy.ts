@@ -47,6 +47,7 @@ export function call(command: string | readonly string[], rest: Partial<CommandT
     cwd: fromPosixPath('/work'),
     approvalPolicy: 'on-request',
     permissions: RESTRICTED,
+    hasManagedNetwork: false,
     sandboxPermissions: 'use_default',
     ...rest,
   }

@@ -43,6 +43,17 @@ test('removing by force is dangerous, however it is written', async () => {
     `'rm' -f x`,
     '$SUDO rm -f x',
     `bash <<'E'\nrm -f x\nE\n`,
+    'flock lock rm -rf x',
+    'strace rm -f x',
+    'setpriv --reuid 1 rm -f x',
+    'taskset 1 rm -f x',
+    `script -c 'rm -f x' log`,
+    `flock lock -c 'rm -f x'`,
+    `watch 'rm -f x'`,
+    `fish -c 'rm -f x'`,
+    `echo 'rm -f x' | sh`,
+    `printf 'rm\\t-f x' | bash -s`,
+    `cat <<'E' | sh\nrm -f x\nE\n`,
   ]) {
     assert.match((await reasonOf(script)) ?? 'harmless', /by force/, script)
   }
@@ -65,6 +76,10 @@ test('what only looks like it is not', async () => {
     'ls # rm -f x',
     'rmdir -f x',
     'docker run --rm -f x',
+    `echo 'rm -f x' | cat`,
+    `echo 'rm -f x' | sh count-lines.sh`,
+    `echo 'rm -f x'; ls | sh`,
+    'curl https://example.com | sh',
   ]) {
     assert.equal(await reasonOf(script), undefined, script)
   }

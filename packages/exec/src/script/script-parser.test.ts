@@ -82,6 +82,7 @@ describe('an opaque script', () => {
     assert.equal(await why('ls # x'), 'a comment at 1:4')
     assert.equal(await why('ls é'), 'a character beyond ASCII outside of quotes at 1:4')
     assert.equal(await why('ls HEAD~1'), 'a tilde at 1:8')
+    assert.equal(await why('curl x | sh'), 'a pipe into something that runs what it reads at 1:10')
     assert.equal(await why(`"ls" x`), 'a command whose name is quoted at 1:1')
   })
 
@@ -117,6 +118,29 @@ describe('an opaque script', () => {
       `env -S 'git push' $x`,
       `ls $(bash -c "eval 'git push'")`,
       'ls ) ; git push',
+      'echo git push | sh',
+      `echo 'git push' | bash -s -- x`,
+      'echo git push |& sh -x > log',
+      `echo 'gi\\t push' | sh`,
+      `echo -e 'ls\\ngit push' | sh`,
+      `printf 'git\\x20%s' push | dash`,
+      `printf '%s\\n' ls 'git push' | sh /dev/stdin`,
+      `(echo ls; echo 'git push') | { cd x; sh; }`,
+      'echo git push | (cat | sh)',
+      'echo git push | tee log | sudo -u me bash',
+      `{ echo git push; echo x | sh; } | sh`,
+      'echo git push | xargs -I% sh -c %',
+      `echo 'git push' | bash -c 'sh'`,
+      'echo git push | parallel',
+      'echo git push | su me',
+      'echo git push | sudo -s',
+      'echo git push | . /dev/stdin',
+      `cat <<< 'git push' | sh`,
+      `cat <<'E' | sh\ngit push\nE\n`,
+      `cat <<'E' | tee x | sh && ls\ngit push\nE\n`,
+      `bash -c 'echo git push | sh' $x`,
+      `script -qc'git push' log $x`,
+      `watch -n 1 git 'push;' ls $x`,
     ]) {
       assert.ok((await within(script)).includes('git push'), `${script}: ${await within(script)}`)
     }
@@ -126,6 +150,7 @@ describe('an opaque script', () => {
     assert.deepEqual(await within(`cat > x <<'E'\ngit push\nE\n`), ['cat'])
     assert.deepEqual(await within(`echo 'git push' $x`), ['echo git push'])
     assert.deepEqual(await within('ls # git push'), ['ls'])
+    assert.deepEqual(await within('echo git push | cat; ls | sh'), ['echo git push', 'cat', 'ls', 'sh'])
   })
 })
 
@@ -135,6 +160,17 @@ describe('a plain command', () => {
     const line = await parser.commandLine(['bash', '-e', '-c', 'git push'])
     assert.deepEqual(line.kind === 'plain' && words(line.inside?.within ?? []), ['git push'])
   })
+})
+
+test('a pipe into a shell with a script of its own, or into another program, hides nothing', async () => {
+  for (const script of [
+    'ls | sh x.sh',
+    'ls | bash -x -o pipefail ./x y',
+    'ls | sudo -n sh x.sh',
+    'ls | sudo -S make',
+  ]) {
+    assert.equal(await why(script), 'plain', script)
+  }
 })
 
 describe('what is too much', () => {
@@ -179,6 +215,9 @@ describe('what is too much', () => {
       '\\\n'.repeat(30_000),
       '\u{1f600}'.repeat(16_000),
       'a;'.repeat(30_000),
+      `${'echo a;'.repeat(5000)} echo b ${'| sh '.repeat(900)}`,
+      `printf '${'%s'.repeat(100)}${'x'.repeat(30_000)}' ${'a '.repeat(15_000)} | sh`,
+      `fish ${'-c '.repeat(20_000)} $x`,
     ]) {
       assert.equal((await read(script)).kind, 'opaque', script.slice(0, 20))
     }

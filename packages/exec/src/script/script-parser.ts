@@ -7,7 +7,7 @@ import { plainTokens } from './plain-tree.ts'
 import { describeRefusal, type Refusal } from './refusal.ts'
 import type { CommandLine, Segment } from './segment.ts'
 import { type ShellWrapper, shellWrapper } from './shell-wrapper.ts'
-import { visibleCommands } from './visible-commands.ts'
+import { type Visible, visibleCommands } from './visible-commands.ts'
 
 /**
  * Says what a command line consists of. A script is plain only if two readings agree on every character of it: one
@@ -30,10 +30,10 @@ export class ScriptParser {
 
   async #script({ script, kind }: ShellWrapper): Promise<CommandLine> {
     const plain = readPlainScript(script, kind)
-    const read = await this.#grammar.parse(script, (root) => ({
-      refusal: disagreement(plain, plainTokens(root)),
-      visible: visibleCommands(root),
-    }))
+    const read = await this.#grammar.parse(script, (root) => {
+      const visible = visibleCommands(root)
+      return { refusal: disagreement(plain, plainTokens(root)) ?? pipedCode(visible), visible }
+    })
     if (!read)
       return { kind: 'opaque', why: 'a script too large or too entangled to be read', within: [], tooDeep: true }
     if (!('what' in plain) && !read.refusal) return await this.#plain(plain.segments)
@@ -63,4 +63,9 @@ function disagreement(plain: PlainScript | Refusal, tree: readonly PlainToken[] 
   const odd = tokens.findIndex((token, index) => !isSame(token, index))
   if (odd < 0 && tree.length === tokens.length) return undefined
   return { what: 'something that can be read in two ways', offset: (tokens[odd] ?? tree[tokens.length])?.start ?? 0 }
+}
+
+/** The words are all there, and yet not what is run. */
+function pipedCode({ pipedAt }: Visible): Refusal | undefined {
+  return pipedAt === undefined ? undefined : { what: 'a pipe into something that runs what it reads', offset: pipedAt }
 }

@@ -1,14 +1,17 @@
 import type { Node } from 'web-tree-sitter'
 import { carriesCommand, isShell } from './handed-on.ts'
 import { knownText } from './known-text.ts'
+import { PipedCode } from './piped-code.ts'
 import { redirectParts } from './plain-tree.ts'
 import { pushChildren } from './push-children.ts'
 import type { Assignment, Redirect, Segment } from './segment.ts'
 
 export interface Visible {
   readonly segments: readonly Segment[]
-  /** What shells among them read as their script: `bash <<'END'`. */
+  /** What shells among them read as their script: `bash <<'END'`, `echo '…' | sh`. */
   readonly scripts: readonly string[]
+  /** Where something is piped into a shell: what it will run, only who writes it knows. */
+  readonly pipedAt?: number
 }
 
 /** Besides commands: what has a grammar of its own, and what has none. */
@@ -24,10 +27,12 @@ export function visibleCommands(root: Node): Visible {
   const scripts: string[] = []
   /** Redirects that the grammar has around a command, by the id of the command. */
   const around = new Map<number, Node[]>()
+  const piped = new PipedCode()
   const open = [root]
   for (let node = open.pop(); node; node = open.pop()) {
     pushChildren(open, node)
-    if (node.type === 'redirected_statement') {
+    if (node.type === 'pipeline') piped.enter(node)
+    else if (node.type === 'redirected_statement') {
       const command = lastCommand(node)
       const redirects = node.children.filter(({ type }) => REDIRECTS.has(type))
       if (command) around.set(command.id, [...redirects, ...(around.get(command.id) ?? [])])
@@ -38,9 +43,10 @@ export function visibleCommands(root: Node): Visible {
       if (carriesCommand(command.words) ? command.words.some(isShell) : isShell(command.words[0] ?? '')) {
         scripts.push(...command.input)
       }
+      scripts.push(...piped.take(node, command.words, command.input))
     }
   }
-  return { segments, scripts }
+  return { segments, scripts, ...(piped.firstAt !== undefined && { pipedAt: piped.firstAt }) }
 }
 
 function lastCommand(statement: Node): Node | undefined {

@@ -1,5 +1,6 @@
 import { policyName } from '../../approvals/approval-policy.ts'
 import type { Why } from '../../orchestrator/requirement.ts'
+import { needsSandbox } from '../../permissions/sandbox-requests.ts'
 import type { CommandToJudge } from '../command-policy.ts'
 import type { Decision } from '../rules/rule.ts'
 
@@ -10,7 +11,10 @@ export interface Heuristic {
   readonly text: string
 }
 
-export type JudgedCall = Pick<CommandToJudge, 'approvalPolicy' | 'permissions' | 'sandboxPermissions'>
+export type JudgedCall = Pick<
+  CommandToJudge,
+  'approvalPolicy' | 'permissions' | 'hasManagedNetwork' | 'sandboxPermissions'
+>
 
 /** `danger` says what is dangerous about it, if anything is. */
 export function heuristic(call: JudgedCall, danger: string | undefined): Heuristic {
@@ -25,9 +29,9 @@ export function heuristic(call: JudgedCall, danger: string | undefined): Heurist
     const text = 'under the approval policy "untrusted", everything is asked about that no rule allows'
     return { decision: 'prompt', source: 'approval-policy', text }
   }
-  const text = isRestricted(call)
+  const text = isConfined(call)
     ? `no rule speaks of it, and under the approval policy "${name}" that is allowed inside the sandbox`
-    : `no rule speaks of it, and under the approval policy "${name}" that is allowed where files are not restricted`
+    : `no rule speaks of it, and under the approval policy "${name}" that is allowed where there is no sandbox`
   return { decision: 'allow', source: 'approval-policy', text }
 }
 
@@ -36,7 +40,7 @@ export function heuristic(call: JudgedCall, danger: string | undefined): Heurist
  * `sandbox="bypass"`: allowed inside is not allowed outside. Where nobody can be asked, the question becomes a refusal.
  */
 export function overrideHeuristic(call: JudgedCall): Heuristic | undefined {
-  if (call.sandboxPermissions === 'use_default' || !isRestricted(call)) return undefined
+  if (call.sandboxPermissions === 'use_default' || !isConfined(call)) return undefined
   const text =
     call.sandboxPermissions === 'require_escalated'
       ? 'the call asks to run outside of its sandbox'
@@ -44,7 +48,7 @@ export function overrideHeuristic(call: JudgedCall): Heuristic | undefined {
   return { decision: 'prompt', source: 'sandbox-permissions', text }
 }
 
-/** Whether there is a sandbox around files to leave. */
-function isRestricted({ permissions }: JudgedCall): boolean {
-  return permissions.type === 'managed' && permissions.file_system.type === 'restricted'
+/** Whether there is a sandbox to leave, be it around files or around the network only. */
+function isConfined({ permissions, hasManagedNetwork }: JudgedCall): boolean {
+  return needsSandbox(permissions, hasManagedNetwork)
 }

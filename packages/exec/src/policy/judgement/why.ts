@@ -41,15 +41,19 @@ function ofRule(match: RuleMatch): Why {
   const because = rule.justification === undefined ? '' : `: ${rule.justification}`
   const origin = shownOrigin(rule.origin)
   const says = { allow: 'allows', prompt: 'wants to be asked about', forbidden: 'forbids' }[rule.decision]
-  const text = `a rule ${says} commands that begin with ${prefix}${resolved}${because}`
+  const inside = match.kept ? `, this one inside the sandbox only${whyKept(match)}` : ''
+  const text = `a rule ${says} commands that begin with ${prefix}${resolved}${because}${inside}`
   return { source: 'rule', text, origin, otherwise: withoutRule(match) }
 }
 
-function withoutRule({ rule, bypassesSandbox }: RuleMatch): string {
+function whyKept({ kept }: RuleMatch): string {
+  return kept ? `: ${kept.because}` : ''
+}
+
+function withoutRule({ rule, bypassesSandbox, kept }: RuleMatch): string {
   if (rule.decision !== 'allow') return 'no other rule can relax it: change it where it is written'
   if (bypassesSandbox) return 'with sandbox="keep" it would run inside the sandbox'
-  if (rule.sandbox === 'keep') return 'with sandbox="bypass" it would run outside of the sandbox'
-  return 'with host_executable for this path it would run outside of the sandbox'
+  return kept?.otherwise ?? 'with sandbox="bypass" it would run outside of the sandbox'
 }
 
 /** What would have decided otherwise: a rule that nearly did, or one that could be written. */
@@ -58,8 +62,9 @@ function alternative(part: JudgedPart): string | undefined {
   if (miss) return `the rule at ${shownOrigin(miss.rule.origin)} does not allow it: ${miss.because}`
   const { heuristic, matches } = part
   if (heuristic?.source === 'sandbox-permissions') {
-    const kept = matches.find((match) => !match.bypassesSandbox)
-    if (kept) return `the rule at ${shownOrigin(kept.rule.origin)} allows it inside the sandbox only`
+    const keeping = matches.find((match) => !match.bypassesSandbox)
+    if (keeping)
+      return `the rule at ${shownOrigin(keeping.rule.origin)} allows it inside the sandbox only${whyKept(keeping)}`
     return 'a rule with sandbox="bypass" for it, or use_default'
   }
   if (heuristic?.decision === 'allow' || part.role === 'within') return undefined

@@ -162,9 +162,10 @@ network_rule("Example.COM.:443", "http-connect", "deny", "not there")`)
   test('are held against examples with files that host_executable lists, wherever it is written', () => {
     const rule = 'prefix_rule(["git"], match=["/usr/bin/git x", "git"], not_match=["/opt/git x", "./git"])'
     assert.deepEqual(problemsOf(layer(`${rule}\nhost_executable("git", ["/usr/bin/git"])`)), [])
-    assert.deepEqual(problemsOf(layer(rule)), [
+    assert.deepEqual(problemsOf(layer(`${rule}\nhost_executable("git", ["/usr/bin/git", "/opt/git"])`)), [
       'a.rules:1:66: the example ["/opt/git","x"] must not be matched by this rule',
     ])
+    assert.deepEqual(problemsOf(layer(rule)), [])
   })
 
   test('of all files count or none does, and everything that is wrong is told', () => {

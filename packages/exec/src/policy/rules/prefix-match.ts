@@ -12,6 +12,14 @@ export interface RuleMatch {
   readonly resolvedProgram?: string
   /** What is allowed is also allowed outside of the sandbox. */
   readonly bypassesSandbox: boolean
+  /** Why a rule that lets commands out does not let this one. */
+  readonly kept?: Kept
+}
+
+export interface Kept {
+  readonly because: string
+  /** What would have led outside. */
+  readonly otherwise: string
 }
 
 /** A rule that would have allowed a command, but for something. */
@@ -54,4 +62,15 @@ export function unnamedPart({ env, redirects }: PrefixRule, segment: Segment): s
   if (!redirect) return undefined
   const shown = shownRedirect(redirect)
   return `it redirects with \`${shown}\`, and the rule has no redirects=[${JSON.stringify(shown)}]`
+}
+
+/**
+ * Why a command stays in the sandbox whatever a rule says: the shell opens what is redirected, and follows links there
+ * that could have been made from inside.
+ */
+export function keptByRedirect(segment: Segment): Kept | undefined {
+  const redirect = segment.redirects.find((each) => !isHarmlessRedirect(each))
+  if (!redirect) return undefined
+  const because = `outside, \`${shownRedirect(redirect)}\` could follow a link to any file`
+  return { because, otherwise: 'without that redirect it would run outside of the sandbox' }
 }

@@ -32,9 +32,25 @@ describe('a prefix rule', () => {
     }
   })
 
-  test('that allows a program allows it by its path, too, unless other files are listed', () => {
+  test('that allows a program allows it where the system has its programs, and elsewhere only what is listed', () => {
     const rule = 'prefix_rule(["git"])'
-    assert.deepEqual(matched(rule, '/opt/git', 'x'), [['allow', 'git', '/opt/git']])
+    for (const directory of ['/bin', '/usr/bin', '/usr/local/bin', '/sbin', '/usr/local/sbin', '/opt/homebrew/bin']) {
+      assert.deepEqual(matched(rule, `${directory}/git`, 'x'), [['allow', 'git', `${directory}/git`]])
+    }
+    for (const path of [
+      '/opt/git',
+      '/ws/bin/git',
+      '/git',
+      '//usr/bin/git',
+      '/usr/bin/x/git',
+      '/usr/bin/../../ws/git',
+    ]) {
+      assert.deepEqual(matched(rule, path, 'x'), [], path)
+    }
+    assert.deepEqual(matched(`${rule}\nhost_executable("git", ["/opt/git"])`, '/opt/git'), [
+      ['allow', 'git', '/opt/git'],
+    ])
+    assert.deepEqual(matched('prefix_rule(["/opt/git"])', '/opt/git'), [['allow', '/opt/git']])
     const listed = `${rule}\nhost_executable("git", ["/usr/bin/git"])`
     assert.deepEqual(matched(listed, '/usr/bin/git'), [['allow', 'git', '/usr/bin/git']])
     assert.deepEqual(matched(listed, '/opt/git'), [])

@@ -1,6 +1,22 @@
 import type { Segment } from '../../script/segment.ts'
-import { CompiledRule, type NearMiss, type RuleMatch, unnamedPart } from './prefix-match.ts'
+import { CompiledRule, type Kept, keptByRedirect, type NearMiss, type RuleMatch, unnamedPart } from './prefix-match.ts'
 import type { HostExecutable, NetworkRule, PrefixRule, Rule } from './rule.ts'
+
+/** Programs are found there by their names, and others than the administrator cannot add any. */
+const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set([
+  '/bin',
+  '/usr/bin',
+  '/usr/local/bin',
+  '/sbin',
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/opt/homebrew/bin',
+])
+
+const UNLISTED: Kept = {
+  because: 'nobody says that this file is the program that is meant',
+  otherwise: 'with host_executable for this path it would run outside of the sandbox',
+}
 
 export interface Matches {
   readonly matches: readonly RuleMatch[]
@@ -11,7 +27,8 @@ export interface Matches {
  * All rules of all layers. It never changes: whoever judges a command goes on with the rules it began with.
  *
  * The order of rules and layers means nothing, and no rule weakens another that prompts or forbids. So these go by the
- * name of a program wherever it lies, while an allow rule is for the files that `host_executable` lists, if it lists any.
+ * name of a program wherever it lies, while an allow rule is for the files that `host_executable` lists, or for those of
+ * the system if it lists none.
  */
 export class RuleSet {
   readonly prefixRules: readonly PrefixRule[]
@@ -80,7 +97,7 @@ export class RuleSet {
     const misses: NearMiss[] = []
     for (const compiled of exact) {
       const because = compiled.rule.decision === 'allow' ? unnamedPart(compiled.rule, segment) : undefined
-      if (because === undefined) matches.push(matchOf(compiled, program, words))
+      if (because === undefined) matches.push(matchOf(compiled, program, segment, true))
       else misses.push({ rule: compiled.rule, because })
     }
     for (const compiled of byName) {
@@ -88,14 +105,9 @@ export class RuleSet {
       const isAllow = rule.decision === 'allow'
       if (isAllow && (exact.length > 0 || !program.startsWith('/'))) continue
       const listed = this.#isListed(name, program)
-      const because = isAllow ? (listed === false ? notListed(name, program) : unnamedPart(rule, segment)) : undefined
+      const because = isAllow ? (misplaced(name, program, listed) ?? unnamedPart(rule, segment)) : undefined
       if (because !== undefined) misses.push({ rule, because })
-      else {
-        const match = matchOf(compiled, name, words)
-        // A program that anybody may have put there is not run outside of the sandbox for its name alone.
-        const bypassesSandbox = match.bypassesSandbox && listed === true
-        matches.push({ ...match, bypassesSandbox, resolvedProgram: program })
-      }
+      else matches.push({ ...matchOf(compiled, name, segment, listed), resolvedProgram: program })
     }
     return { matches, misses }
   }
@@ -115,12 +127,18 @@ export class RuleSet {
   }
 }
 
-function matchOf(compiled: CompiledRule, program: string, words: readonly string[]): RuleMatch {
+/** `listed`: whether the program that is meant by its name is known to be the right one. */
+function matchOf(compiled: CompiledRule, program: string, segment: Segment, listed: boolean | undefined): RuleMatch {
   const { rule } = compiled
-  const bypassesSandbox = rule.decision === 'allow' && rule.sandbox === 'bypass'
-  return { rule, matchedPrefix: compiled.prefixOf(program, words), bypassesSandbox }
+  const match = { rule, matchedPrefix: compiled.prefixOf(program, segment.words), bypassesSandbox: false }
+  if (rule.decision !== 'allow' || rule.sandbox !== 'bypass') return match
+  const kept = listed ? keptByRedirect(segment) : UNLISTED
+  return kept ? { ...match, kept } : { ...match, bypassesSandbox: true }
 }
 
-function notListed(name: string, path: string): string {
-  return `host_executable("${name}") does not list ${path}`
+/** Why a file is not what an allow rule means by the name. Anybody may have put one there, but where the system's are. */
+function misplaced(name: string, path: string, listed: boolean | undefined): string | undefined {
+  if (listed === false) return `host_executable("${name}") does not list ${path}`
+  if (listed || SYSTEM_DIRECTORIES.has(path.slice(0, path.lastIndexOf('/')))) return undefined
+  return `${path} is in no directory of the system, and no host_executable("${name}") lists it`
 }

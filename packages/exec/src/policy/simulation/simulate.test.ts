@@ -9,6 +9,7 @@ const CALL = {
   cwd: fromPosixPath('/work'),
   approvalPolicy: 'untrusted',
   permissions: RESTRICTED,
+  hasManagedNetwork: false,
   shell: '/bin/bash',
 } as const
 
