@@ -32,6 +32,24 @@ describe('waldo policy check', () => {
   const cases: readonly [what: string, args: string[], code: number, says: RegExp][] = [
     ['a rule allows', ['--', 'git', 'status'], 0, /^allow: it runs inside the sandbox/],
     ['a rule allows outside of the sandbox', ['--', 'make'], 0, /^allow: it runs OUTSIDE of the sandbox/],
+    [
+      'a rule allows outside but for a redirect',
+      ['-c', 'make > build/log'],
+      0,
+      /^allow: it runs inside the sandbox[\s\S]*outside, `> build\/log` could follow a link to any file/,
+    ],
+    [
+      'a rule allows by name, but not there',
+      ['--approval', 'untrusted', '--', '/opt/x/git', 'status'],
+      10,
+      /\/opt\/x\/git is in no directory of the system/,
+    ],
+    [
+      'is piped into a shell',
+      ['-c', "echo 'git push' | sh"],
+      20,
+      /a pipe into something that runs what it reads at 1:19[\s\S]*within it: git push/,
+    ],
     ['nobody speaks of', ['--', 'cargo', 'build'], 0, /^allow: it runs inside the sandbox/],
     ['there is no sandbox for', ['--sandbox', 'full-access', 'ls'], 0, /^allow: it runs without a sandbox/],
     ['wants to leave the sandbox', ['--escalated', 'ls'], 10, /after a yes it runs OUTSIDE/],
@@ -118,7 +136,8 @@ describe('waldo policy check', () => {
       env: ['CC=gcc'],
       redirects: ['> build/log'],
       decision: 'allow',
-      rules: [{ origin: `${person.path(PROJECT)}:4`, decision: 'allow', bypassesSandbox: true }],
+      // What is redirected to a file stays inside.
+      rules: [{ origin: `${person.path(PROJECT)}:4`, decision: 'allow', bypassesSandbox: false }],
       misses: [],
       otherwise: null,
     })

@@ -46,7 +46,7 @@ for (const [where, open] of Object.entries({ ...PLACES, 'over a wire that is cut
         const approver = scriptedApprover([
           session,
           { kind: 'approved' },
-          session,
+          { kind: 'approved' },
           { kind: 'denied', rejection: 'not now' },
         ])
         await using talk = new Talk(place, {
@@ -98,9 +98,8 @@ for (const [where, open] of Object.entries({ ...PLACES, 'over a wire that is cut
         const push = await talk.call('exec_command', { cmd: 'git status && git push' })
         assert.match(push.text, /somebody else pushes/)
 
-        // A patch outside, for the session; and one that is refused.
+        // A patch outside, and one that is refused.
         const patch = (name: string) => `*** Begin Patch\n*** Add File: ${outside}/${name}\n+x\n*** End Patch`
-        assert.equal((await talk.call('apply_patch', patch('a'))).success, true)
         assert.equal((await talk.call('apply_patch', patch('a'))).success, true)
         assert.match((await talk.call('apply_patch', patch('b'))).text, /not now/)
         assert.equal(asked(), 4)

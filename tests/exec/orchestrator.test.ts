@@ -73,9 +73,9 @@ for (const [where, open] of Object.entries(PLACES)) {
         }
         await talkThen({}, [yes], async (talk, asked) => {
           assert.equal((await talk.run('exec_command', args)).output, 'done\n')
-          const [{ subject, sandbox, reason, why }] = asked as [(typeof asked)[0]]
+          const [{ subject, sandbox, reason, justification, why }] = asked as [(typeof asked)[0]]
           assert.deepEqual(sandbox, { kind: 'outside' })
-          assert.equal(reason, 'Write there?')
+          assert.deepEqual([reason, justification], [undefined, 'Write there?'])
           assert.ok(why.length > 0)
           assert.ok(subject.kind === 'command' && subject.argv.at(-1) === args.cmd)
         })

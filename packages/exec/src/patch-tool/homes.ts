@@ -1,6 +1,6 @@
 import { containsPath, type EnvironmentInfo, type PathUri, type Permissions, parent, samePath } from '@waldo/protocol'
 import type { SandboxPlace } from '../permissions/sandbox-requests.ts'
-import { isWritable } from './writable-paths.ts'
+import { isWritable } from '../permissions/writable-paths.ts'
 
 /**
  * The directories whose names the user gave, by which files in them are judged, shown and remembered. Workspace roots

@@ -2,7 +2,7 @@ import type { EnvironmentInfo, PathUri, Permissions } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
 import type { Requirement, Why } from '../orchestrator/requirement.ts'
 import { isDenied, type SandboxPlace } from '../permissions/sandbox-requests.ts'
-import { isWritable } from './writable-paths.ts'
+import { isWritable } from '../permissions/writable-paths.ts'
 
 export interface PatchSituation {
   readonly touched: readonly PathUri[]

@@ -1,6 +1,6 @@
 import type { PathUri, Permissions } from '@waldo/protocol'
-import { isWritable } from '../patch-tool/writable-paths.ts'
 import type { SandboxPlace } from './sandbox-requests.ts'
+import { isWritable } from './writable-paths.ts'
 
 /**
  * The profile with these kept from being written: the rules, for whoever can write them decides what runs next. What

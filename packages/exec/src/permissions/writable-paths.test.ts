@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromPosixPath, type Permissions } from '@waldo/protocol'
-import { permissionsOf } from '../permissions/sandbox-requests.ts'
+import { permissionsOf } from './sandbox-requests.ts'
 import { isWritable } from './writable-paths.ts'
 
 const uri = fromPosixPath

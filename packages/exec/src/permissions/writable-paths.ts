@@ -7,7 +7,7 @@ import {
   type PermissionEntry,
   type Permissions,
 } from '@waldo/protocol'
-import type { SandboxPlace } from '../permissions/sandbox-requests.ts'
+import type { SandboxPlace } from './sandbox-requests.ts'
 
 /**
  * Whether a profile lets this be written, as far as names tell. It decides whether somebody is asked; what is really
