@@ -80,6 +80,12 @@ for (const [where, open] of Object.entries(PLACES)) {
       const rule = (host: string, decision: string) =>
         `network_rule(host="${host}", protocol="http", decision="${decision}")\n`
       const rules = rule('127.0.0.1', 'allow') + rule('closed.test', 'deny')
+      // A rule that says to ask is not overruled by settings that allow everybody.
+      const settings = { network: { domains: { '*': 'allow' as const } } }
+      await talkThen({ rules: rule('127.0.0.1', 'prompt'), settings }, [{ kind: 'denied' }], async (talk) => {
+        await talk.run('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
+        assert.equal(origin.visits.length, 0)
+      })
       await talkThen({ rules, settings: { approvalPolicy: 'never' } }, [], async (talk) => {
         assert.match((await talk.run('exec_command', { cmd: get(origin.host) })).output, /200 OK/)
         const { notes } = await talk.run('exec_command', { cmd: `${get('closed.test')}; sleep 600` })

@@ -5,7 +5,7 @@ export interface TruncationPolicy {
 }
 
 /** What a call gets that does not say how much it wants. */
-export const DEFAULT_MAX_OUTPUT_TOKENS = 10_000
+const DEFAULT_MAX_OUTPUT_TOKENS = 10_000
 
 /** The only estimate there is. */
 const BYTES_PER_TOKEN = 4

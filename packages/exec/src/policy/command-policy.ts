@@ -30,7 +30,7 @@ export interface CommandPolicy {
   judge(command: CommandToJudge): Promise<Requirement>
   /** Saves an allow rule. Resolves when it holds; throws if it could not be saved. */
   amend(amendment: Amendment, scope: AmendmentScope): Promise<void>
-  /** Hosts that rules speak of. What is in neither list is asked about. */
+  /** Hosts that rules speak of. What is in none of the lists is as the settings say, or asked about. */
   networkRules(): NetworkLists
   /** Saves what was said about a host. Resolves when it is saved; throws if it could not be. */
   amendNetwork(host: string, protocol: string, action: 'allow' | 'deny', scope: AmendmentScope): Promise<void>

@@ -2,7 +2,7 @@ import { decodeAnsiC } from './ansi-c-string.ts'
 import { carriesCommand } from './handed-on.ts'
 import { baseName } from './shell-wrapper.ts'
 
-export interface LiteralOutput {
+interface LiteralOutput {
   /** With its backslashes, as some write them. */
   readonly raw: string
   /** With what they stand for, as others do. */

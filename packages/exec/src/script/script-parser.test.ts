@@ -136,6 +136,8 @@ describe('an opaque script', () => {
       'echo git push | sudo -s',
       'echo git push | . /dev/stdin',
       `cat <<< 'git push' | sh`,
+      `source /dev/stdin <<< 'git push'`,
+      `sudo -s <<'E'\ngit push\nE\n`,
       `cat <<'E' | sh\ngit push\nE\n`,
       `cat <<'E' | tee x | sh && ls\ngit push\nE\n`,
       `bash -c 'echo git push | sh' $x`,

@@ -4,6 +4,7 @@ import { knownText } from './known-text.ts'
 import { PipedCode } from './piped-code.ts'
 import { redirectParts } from './plain-tree.ts'
 import { pushChildren } from './push-children.ts'
+import { runsItsInput } from './runs-its-input.ts'
 import type { Assignment, Redirect, Segment } from './segment.ts'
 
 export interface Visible {
@@ -40,9 +41,8 @@ export function visibleCommands(root: Node): Visible {
       const command = new VisibleCommand()
       for (const part of [...node.children, ...(around.get(node.id) ?? [])]) command.take(part)
       if (command.words.length > 0) segments.push(command.segment)
-      if (carriesCommand(command.words) ? command.words.some(isShell) : isShell(command.words[0] ?? '')) {
-        scripts.push(...command.input)
-      }
+      const hasShell = carriesCommand(command.words) ? command.words.some(isShell) : isShell(command.words[0] ?? '')
+      if (hasShell || runsItsInput(command.words)) scripts.push(...command.input)
       scripts.push(...piped.take(node, command.words, command.input))
     }
   }

@@ -189,13 +189,21 @@ export class CommandRun implements ToolRuntime<Observation> {
     const { settings, id: turnId } = this.#call.turn
     if (!settings.network) return undefined
     const { additional } = this.#command.permissions
-    const { allow, deny } = this.#services.policy.networkRules()
-    const hosts = (names: readonly string[], verdict: 'allow' | 'deny') =>
+    const { allow, ask, deny } = this.#services.policy.networkRules()
+    const hosts = (names: readonly string[], verdict: 'allow' | 'deny' | 'none') =>
       Object.fromEntries(names.map((name) => [name, verdict]))
     return this.#services.networks.forExecution({
       ...settings.network,
-      // What anybody denies is denied.
-      domains: { ...hosts(allow, 'allow'), ...settings.network.domains, ...hosts(deny, 'deny') },
+      // The stricter word counts, whoever says it.
+      domains: {
+        ...hosts(allow, 'allow'),
+        ...settings.network.domains,
+        ...hosts(
+          ask.filter((host) => settings.network?.domains?.[host] !== 'deny'),
+          'none',
+        ),
+        ...hosts(deny, 'deny'),
+      },
       callId: this.#call.callId,
       turnId,
       environmentId: this.#selected.environmentId,

@@ -2,7 +2,7 @@ import type { Segment } from '../../script/segment.ts'
 import { CompiledRule, type Kept, keptByRedirect, type NearMiss, type RuleMatch, unnamedPart } from './prefix-match.ts'
 import type { HostExecutable, NetworkRule, PrefixRule, Rule } from './rule.ts'
 
-/** Programs are found there by their names, and others than the administrator cannot add any. */
+/** Where programs are found by their names: to write such a path says no more than the name does. */
 const SYSTEM_DIRECTORIES: ReadonlySet<string> = new Set([
   '/bin',
   '/usr/bin',
