@@ -1,6 +1,6 @@
 // Sets everything up, then checks and tests everything. The last line says how many passed and failed.
 import './setup.mjs'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +15,17 @@ function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28, ...options })
 }
 
+/** The same beside others. */
+function start(command, args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const chunks = []
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk))
+    child.once('error', reject)
+    child.once('close', (status, signal) => resolve({ status, signal, output: Buffer.concat(chunks).toString() }))
+  })
+}
+
 /** A tool that is silent or explains itself. */
 function check(title, command, args) {
   const { status, stdout, stderr } = run(command, args)
@@ -26,12 +37,10 @@ function check(title, command, args) {
   failures.push(title)
 }
 
-/** A test runner: what it prints is shown as it comes, and counted. */
-function tests(title, command, args, pattern) {
-  console.log(`\n${title}`)
-  const { status, signal, stdout, stderr } = run(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  const output = `${stdout}${stderr}`
-  console.log(output)
+/** A test runner: what it prints is shown when it has ended, and counted. */
+async function tests(title, command, args, pattern) {
+  const { status, signal, output } = await start(command, args)
+  console.log(`\n${title}\n${output}`)
   const [, passed] = pattern.passed.exec(output) ?? []
   const [, failed] = pattern.failed.exec(output) ?? []
   totals.passed += Number(passed ?? 0)
@@ -54,12 +63,6 @@ check('types of what runs everywhere (tsc)', bin('tsc'), ['-p', 'tsconfig.portab
 check('nothing unused (knip)', bin('knip'), [])
 check('one file (npm run build)', process.execPath, ['scripts/build.mjs'])
 
-tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], {
-  passed: /^\s*(\d+) pass$/m,
-  failed: /^\s*(\d+) fail$/m,
-  failure: /^\(fail\) (.*)$/gm,
-})
-
 // The packages that run everywhere are tested on Node too, which cannot read TypeScript in all the versions we support.
 const built = join(root, '.build/node')
 rmSync(built, { recursive: true, force: true })
@@ -78,11 +81,18 @@ check('bundled for Node', bin('bun'), ['build', '--target=node', `--outdir=${bui
 const bundles = readdirSync(built, { recursive: true })
   .filter((file) => file.endsWith('.test.js'))
   .map((file) => join(built, file))
-tests(`On Node ${process.version}`, process.execPath, ['--test', '--test-reporter=tap', ...bundles], {
+// Most of the time tests wait for something: two runners at once are hardly in each other's way.
+const onBun = tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], {
+  passed: /^\s*(\d+) pass$/m,
+  failed: /^\s*(\d+) fail$/m,
+  failure: /^\(fail\) (.*)$/gm,
+})
+const onNode = tests(`On Node ${process.version}`, process.execPath, ['--test', '--test-reporter=tap', ...bundles], {
   passed: /^# pass (\d+)$/m,
   failed: /^# fail (\d+)$/m,
   failure: /^\s*not ok \d+ - (.*)$/gm,
 })
+await Promise.all([onBun, onNode])
 
 if (failures.length > 0) console.log(`Failed:\n${failures.map((name) => `  ${name}\n`).join('')}`)
 console.log(`${totals.passed} passed, ${totals.failed} failed`)

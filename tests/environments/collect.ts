@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
 import type { ProcessEvent } from '@waldo/environment'
 import { ExecError, type ExecErrorCode } from '@waldo/environment'
 
@@ -40,16 +41,24 @@ export async function givesUp(start: (signal: AbortSignal) => Promise<unknown>):
   await assert.rejects(start(AbortSignal.abort(reason)), (error) => error === reason)
 }
 
-/** Resolves when the condition holds. A test that waits too long is ended by its runner. */
+const PATIENCE_MS = 45_000
+
+/** Resolves when the condition holds. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
+  const deadline = performance.now() + PATIENCE_MS
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain: ${condition}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
 }
 
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return true
   } catch {
     return false
   }
+  // One that nobody has asked for its exit code is there, and is not alive.
+  const status = `/proc/${pid}/status`
+  return !existsSync(status) || !/^State:\s+[ZX]/m.test(readFileSync(status, 'latin1'))
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ReviewDecision, scriptedApprover } from '@waldo/exec'
 import { get, startOrigin } from '../environments/behaviour/network.ts'
-import { PLACES, type Place, Talk, type TalkOptions } from './place.ts'
+import { PLACES, type Place, talkThen } from './place.ts'
 
+/** What is on this machine is a place like others. */
+const managed = { network: { allowLocalBinding: true } }
 const skip = process.platform === 'linux' ? false : 'executors have a sandbox on Linux only'
 
 for (const [where, open] of Object.entries(PLACES)) {
@@ -16,23 +17,9 @@ for (const [where, open] of Object.entries(PLACES)) {
       await place[Symbol.asyncDispose]()
     })
 
-    async function talkThen(
-      options: TalkOptions,
-      answers: ReviewDecision[],
-      work: (talk: Talk, asked: ReturnType<typeof scriptedApprover>['asked']) => Promise<void>,
-    ) {
-      const approver = scriptedApprover(answers)
-      const network = { allowLocalBinding: true, ...options.settings?.network }
-      const settings = { permissions: 'workspace' as const, ...options.settings, network }
-      await using talk = new Talk(place, { ...options, approvers: [approver], settings })
-      await work(talk, approver.asked)
-      assert.equal(approver.asked.length, answers.length, 'as many questions as answers')
-      assert.equal(talk.ofType('exec_begin').length, talk.ofType('exec_end').length)
-    }
-
     test('somebody is asked about a host, while the command and its wait stand still, and for the conversation once', async () => {
       await using origin = await startOrigin()
-      await talkThen({}, [{ kind: 'approved_for_session' }], async (talk, asked) => {
+      await talkThen(place, { settings: managed }, [{ kind: 'approved_for_session' }], async (talk, asked) => {
         for (let time = 1; time <= 2; time++) {
           const { output } = await talk.run('exec_command', { cmd: get(origin.host) })
           assert.match(output, /200 OK.*origin/s)
@@ -51,7 +38,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('a no ends the command, and the model is told which host it was and what was said', async () => {
       await using origin = await startOrigin()
-      await talkThen({}, [{ kind: 'denied', rejection: 'not from here' }], async (talk) => {
+      await talkThen(place, { settings: managed }, [{ kind: 'denied', rejection: 'not from here' }], async (talk) => {
         const { notes, sessionId } = await talk.run('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
         assert.equal(sessionId, undefined)
         assert.match(notes.join('\n'), /Process was ended by the harness/)
@@ -62,13 +49,13 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('a rule denies without a question, and a rule that is saved spares the next one', async () => {
       await using origin = await startOrigin()
-      const settings = { network: { domains: { 'denied.test': 'deny' as const } } }
-      await talkThen({ settings }, [], async (talk) => {
+      const settings = { network: { ...managed.network, domains: { 'denied.test': 'deny' as const } } }
+      await talkThen(place, { settings }, [], async (talk) => {
         const { notes } = await talk.run('exec_command', { cmd: `${get('denied.test')}; sleep 600` })
         assert.match(notes.join('\n'), /"denied.test" was blocked: a rule denies this host/)
       })
       const allow = { kind: 'network_policy_amendment', host: '127.0.0.1', action: 'allow', scope: 'project' } as const
-      await talkThen({}, [allow], async (talk) => {
+      await talkThen(place, { settings: managed }, [allow], async (talk) => {
         for (let time = 0; time < 2; time++) await talk.run('exec_command', { cmd: get(origin.host) })
         assert.deepEqual(talk.saved, ['project: network_rule(host="127.0.0.1", protocol="http", decision="allow")'])
         assert.equal(origin.visits.length, 2)
@@ -81,12 +68,12 @@ for (const [where, open] of Object.entries(PLACES)) {
         `network_rule(host="${host}", protocol="http", decision="${decision}")\n`
       const rules = rule('127.0.0.1', 'allow') + rule('closed.test', 'deny')
       // A rule that says to ask is not overruled by settings that allow everybody.
-      const settings = { network: { domains: { '*': 'allow' as const } } }
-      await talkThen({ rules: rule('127.0.0.1', 'prompt'), settings }, [{ kind: 'denied' }], async (talk) => {
+      const settings = { network: { ...managed.network, domains: { '*': 'allow' as const } } }
+      await talkThen(place, { rules: rule('127.0.0.1', 'prompt'), settings }, [{ kind: 'denied' }], async (talk) => {
         await talk.run('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
         assert.equal(origin.visits.length, 0)
       })
-      await talkThen({ rules, settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+      await talkThen(place, { rules, settings: { ...managed, approvalPolicy: 'never' } }, [], async (talk) => {
         assert.match((await talk.run('exec_command', { cmd: get(origin.host) })).output, /200 OK/)
         const { notes } = await talk.run('exec_command', { cmd: `${get('closed.test')}; sleep 600` })
         assert.match(notes.join('\n'), /"closed.test" was blocked/)
@@ -95,7 +82,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('where nobody may be asked it is blocked', async () => {
       await using origin = await startOrigin()
-      await talkThen({ settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+      await talkThen(place, { settings: { ...managed, approvalPolicy: 'never' } }, [], async (talk) => {
         const { notes } = await talk.run('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
         assert.match(notes.join('\n'), /was blocked by policy/)
         assert.equal(origin.visits.length, 0)
@@ -104,7 +91,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('an answer that stops the turn stops it', async () => {
       await using origin = await startOrigin()
-      await talkThen({}, [{ kind: 'abort' }], async (talk) => {
+      await talkThen(place, { settings: managed }, [{ kind: 'abort' }], async (talk) => {
         const { text } = await talk.call('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
         assert.match(text, /aborted by user/)
         assert.ok((await talk.turn).signal.aborted)
@@ -115,9 +102,10 @@ for (const [where, open] of Object.entries(PLACES)) {
     test('a denial is no reason to try without sandbox', async () => {
       await using origin = await startOrigin()
       const settings = {
+        ...managed,
         approvalPolicy: { granular: { sandboxApproval: true, rules: true, requestPermissions: true } },
       }
-      await talkThen({ settings }, [{ kind: 'denied' }], async (talk) => {
+      await talkThen(place, { settings }, [{ kind: 'denied' }], async (talk) => {
         await talk.run('exec_command', { cmd: `${get(origin.host)}; sleep 600` })
         assert.equal(talk.ofType('exec_begin').length, 1)
       })

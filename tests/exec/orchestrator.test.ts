@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type ReviewDecision, scriptedApprover, TurnAborted } from '@waldo/exec'
+import { type ReviewDecision, TurnAborted } from '@waldo/exec'
 import { scratch } from '../environments/scratch.ts'
-import { PLACES, type Place, Talk, type TalkOptions } from './place.ts'
+import { PLACES, type Place, Talk, talkThen } from './place.ts'
 
 const yes: ReviewDecision = { kind: 'approved' }
 const session: ReviewDecision = { kind: 'approved_for_session' }
@@ -27,28 +27,10 @@ for (const [where, open] of Object.entries(PLACES)) {
       outside[Symbol.dispose]()
     })
 
-    async function talkThen(
-      options: TalkOptions,
-      answers: ReviewDecision[],
-      work: (talk: Talk, asked: ReturnType<typeof scriptedApprover>['asked']) => Promise<void>,
-    ) {
-      const approver = scriptedApprover(answers)
-      await using talk = new Talk(place, {
-        ...options,
-        approvers: [approver],
-        settings: { permissions: 'workspace', ...options.settings },
-      })
-      await work(talk, approver.asked)
-      assert.equal(approver.asked.length, answers.length, 'as many questions as answers')
-      const asked = talk.ofType('approval_asked').length
-      assert.equal(talk.ofType('approval_decided').filter(({ requestId }) => requestId).length, asked)
-      assert.equal(talk.ofType('exec_begin').length, talk.ofType('exec_end').length)
-    }
-
     describe('under on-request', () => {
       test('a plain command runs in the sandbox, unasked, and what is denied stays so', async () => {
         const path = forbidden()
-        await talkThen({}, [], async (talk) => {
+        await talkThen(place, {}, [], async (talk) => {
           const { exitCode, notes } = await talk.run('exec_command', { cmd: `echo x > ${path}` })
           assert.notEqual(exitCode, 0)
           assert.match(notes.join('\n'), /Sandbox: denied write/)
@@ -71,7 +53,7 @@ for (const [where, open] of Object.entries(PLACES)) {
           sandbox_permissions: 'require_escalated',
           justification: 'Write there?',
         }
-        await talkThen({}, [yes], async (talk, asked) => {
+        await talkThen(place, {}, [yes], async (talk, asked) => {
           assert.equal((await talk.run('exec_command', args)).output, 'done\n')
           const [{ subject, sandbox, reason, justification, why }] = asked as [(typeof asked)[0]]
           assert.deepEqual(sandbox, { kind: 'outside' })
@@ -84,7 +66,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       test('a no is told to the model, with what was said', async () => {
         const path = forbidden()
         const args = { cmd: `touch ${path}`, sandbox_permissions: 'require_escalated' }
-        await talkThen({}, [{ kind: 'denied', rejection: 'not in my home' }], async (talk) => {
+        await talkThen(place, {}, [{ kind: 'denied', rejection: 'not in my home' }], async (talk) => {
           const { text, success } = await talk.call('exec_command', args)
           assert.equal(success, false)
           assert.match(text, /not in my home/)
@@ -94,7 +76,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
       test('an answer for the conversation holds for the same command, and not for another', async () => {
         const call = (cmd: string) => ({ cmd, sandbox_permissions: 'require_escalated' })
-        await talkThen({}, [session, yes], async (talk) => {
+        await talkThen(place, {}, [session, yes], async (talk) => {
           for (const cmd of ['id -u', 'id  -u', "id '-u'", 'id -g']) {
             const { exitCode } = await talk.run('exec_command', call(cmd))
             assert.equal(exitCode, 0)
@@ -104,7 +86,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
       test('a dangerous command is asked about, and still runs in the sandbox', async () => {
         const path = forbidden()
-        await talkThen({}, [yes], async (talk, asked) => {
+        await talkThen(place, {}, [yes], async (talk, asked) => {
           const { exitCode } = await talk.run('exec_command', { cmd: `rm -rf nothing-here && touch ${path}` })
           assert.notEqual(exitCode, 0)
           assert.ok(!existsSync(path))
@@ -121,7 +103,7 @@ for (const [where, open] of Object.entries(PLACES)) {
           additional_permissions: { file_system: { write: [outside.path] } },
         }
         const settings = { permissions: 'read-only' as const }
-        await talkThen({ settings }, [yes], async (talk, asked) => {
+        await talkThen(place, { settings }, [yes], async (talk, asked) => {
           assert.equal((await talk.run('exec_command', args)).exitCode, 0)
           assert.equal(readFileSync(path, 'utf8'), 'x\n')
           assert.equal(asked[0]!.sandbox.kind, 'widened')
@@ -134,7 +116,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         const path = outside.at('granted')
         const permissions = { file_system: { write: [outside.path] } }
         const settings = { permissions: 'read-only' as const }
-        await talkThen({ settings }, [yes], async (talk) => {
+        await talkThen(place, { settings }, [yes], async (talk) => {
           assert.equal(
             (await talk.call('request_permissions', { permissions, reason: 'for the report' })).success,
             true,
@@ -149,7 +131,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
 
       test('an answer that stops the turn stops it', async () => {
-        await talkThen({}, [{ kind: 'abort' }], async (talk) => {
+        await talkThen(place, {}, [{ kind: 'abort' }], async (talk) => {
           const args = { cmd: 'id', sandbox_permissions: 'require_escalated' }
           await assert.rejects(talk.call('exec_command', args), TurnAborted)
           assert.ok((await talk.turn).signal.aborted)
@@ -197,7 +179,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     describe('under never', () => {
       const settings = { approvalPolicy: 'never' as const }
       test('commands run in the sandbox, and nobody is asked about leaving it', async () => {
-        await talkThen({ settings }, [], async (talk) => {
+        await talkThen(place, { settings }, [], async (talk) => {
           assert.equal((await talk.run('exec_command', { cmd: 'echo x > here; cat here' })).output, 'x\n')
           const { text, success } = await talk.call('exec_command', {
             cmd: 'id',
@@ -209,7 +191,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
 
       test('what is dangerous is refused', async () => {
-        await talkThen({ settings }, [], async (talk) => {
+        await talkThen(place, { settings }, [], async (talk) => {
           const { text, success } = await talk.call('exec_command', { cmd: 'rm -rf here' })
           assert.equal(success, false)
           assert.match(text, /rejected/)
@@ -221,7 +203,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       const settings = { approvalPolicy: 'untrusted' as const }
       test('a yes covers another attempt without sandbox', async () => {
         const path = forbidden()
-        await talkThen({ settings }, [yes], async (talk) => {
+        await talkThen(place, { settings }, [yes], async (talk) => {
           const { output } = await talk.run('exec_command', { cmd: `echo x > ${path} && rm ${path} && echo done` })
           assert.equal(output, 'done\n')
           assert.deepEqual(
@@ -239,7 +221,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
 
       test('a command that fails by itself is not tried again', async () => {
-        await talkThen({ settings }, [yes], async (talk) => {
+        await talkThen(place, { settings }, [yes], async (talk) => {
           const cmd = 'echo "Operation not permitted: permission denied in the sandbox" >&2; exit 1'
           assert.equal((await talk.run('exec_command', { cmd })).exitCode, 1)
           assert.equal(talk.ofType('exec_begin').length, 1)
@@ -260,18 +242,26 @@ for (const [where, open] of Object.entries(PLACES)) {
           },
         }
         const path = forbidden()
-        await talkThen({ settings: { ...settings, permissions } }, [yes], async (talk) => {
+        await talkThen(place, { settings: { ...settings, permissions } }, [yes], async (talk) => {
           assert.notEqual((await talk.run('exec_command', { cmd: `touch ${path}` })).exitCode, 0)
           assert.equal(talk.ofType('exec_begin').length, 1)
         })
         // To leave means everything but that.
-        await talkThen({ settings: { approvalPolicy: 'on-request', permissions } }, [yes], async (talk, asked) => {
-          const args = { cmd: `touch ${path} && rm ${path} && cat ${secret}`, sandbox_permissions: 'require_escalated' }
-          const { exitCode, notes } = await talk.run('exec_command', args)
-          assert.notEqual(exitCode, 0)
-          assert.match(notes.join('\n'), /but for what must not be read/)
-          assert.deepEqual(asked[0]!.sandbox, { kind: 'outside-but-denials', denied: [`file://${secret}`] })
-        })
+        await talkThen(
+          place,
+          { settings: { approvalPolicy: 'on-request', permissions } },
+          [yes],
+          async (talk, asked) => {
+            const args = {
+              cmd: `touch ${path} && rm ${path} && cat ${secret}`,
+              sandbox_permissions: 'require_escalated',
+            }
+            const { exitCode, notes } = await talk.run('exec_command', args)
+            assert.notEqual(exitCode, 0)
+            assert.match(notes.join('\n'), /but for what must not be read/)
+            assert.deepEqual(asked[0]!.sandbox, { kind: 'outside-but-denials', denied: [`file://${secret}`] })
+          },
+        )
       })
     })
 
@@ -279,7 +269,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       test('somebody is asked about another attempt, and a no leaves the denial as it is', async () => {
         const path = forbidden()
         const settings = { approvalPolicy: granular }
-        await talkThen({ settings }, [{ kind: 'denied' }], async (talk, asked) => {
+        await talkThen(place, { settings }, [{ kind: 'denied' }], async (talk, asked) => {
           const { exitCode, output, notes } = await talk.run('exec_command', { cmd: `echo first; touch ${path}` })
           assert.notEqual(exitCode, 0)
           assert.match(output, /^first\n/)
@@ -287,14 +277,14 @@ for (const [where, open] of Object.entries(PLACES)) {
           assert.ok(asked[0]!.isRetry)
           assert.equal(asked[0]!.reason, 'command failed; retry without sandbox?')
         })
-        await talkThen({ settings }, [yes], async (talk) => {
+        await talkThen(place, { settings }, [yes], async (talk) => {
           assert.equal((await talk.run('exec_command', { cmd: `touch ${path} && rm ${path}` })).exitCode, 0)
         })
       })
 
       test('a denial after the answer is offered for another attempt when it is seen', async () => {
         const path = forbidden()
-        await talkThen({ settings: { approvalPolicy: granular } }, [yes], async (talk) => {
+        await talkThen(place, { settings: { approvalPolicy: granular } }, [yes], async (talk) => {
           const cmd = `echo begun; sleep 1; touch ${path} && rm ${path} && echo done`
           const { sessionId, output } = await talk.run('exec_command', { cmd, yield_time_ms: 250 })
           assert.equal(output, 'begun\n')
@@ -313,7 +303,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
 
       test('what may not be asked about is refused', async () => {
-        await talkThen({ settings: { approvalPolicy: strict } }, [], async (talk) => {
+        await talkThen(place, { settings: { approvalPolicy: strict } }, [], async (talk) => {
           for (const args of [{ cmd: 'id', sandbox_permissions: 'require_escalated' }, { cmd: 'rm -f here' }]) {
             assert.equal((await talk.call('exec_command', args)).success, false, args.cmd)
           }
@@ -330,7 +320,7 @@ for (const [where, open] of Object.entries(PLACES)) {
           ['prefix_rule(["touch"])', 1],
           ['prefix_rule(["touch"], sandbox="bypass")\nprefix_rule(["rm"], sandbox="bypass")', 0],
         ] as const) {
-          await talkThen({ rules }, [], async (talk) => {
+          await talkThen(place, { rules }, [], async (talk) => {
             assert.equal((await talk.run('exec_command', { cmd: `touch ${path} && rm ${path}` })).exitCode, code)
           })
         }
@@ -340,7 +330,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         const rules = `
 prefix_rule(["id"], decision="prompt", justification="who are you is private")
 prefix_rule(["whoami"], decision="forbidden", justification="never ask that")`
-        await talkThen({ rules }, [yes], async (talk, asked) => {
+        await talkThen(place, { rules }, [yes], async (talk, asked) => {
           assert.equal((await talk.run('exec_command', { cmd: 'id' })).exitCode, 0)
           assert.match(asked[0]!.reason!, /who are you is private/)
           const { text, success } = await talk.call('exec_command', { cmd: 'true && whoami' })
@@ -355,7 +345,7 @@ prefix_rule(["whoami"], decision="forbidden", justification="never ask that")`
           amendment: { prefix: ['uname', '-s'] },
           scope: 'project',
         } as const
-        await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [amend], async (talk, asked) => {
+        await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, [amend], async (talk, asked) => {
           const args = { cmd: 'uname -s', prefix_rule: ['uname', '-s'] }
           assert.equal((await talk.run('exec_command', args)).exitCode, 0)
           assert.deepEqual(asked[0]!.amendment?.prefix, ['uname', '-s'])

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { type ReviewDecision, scriptedApprover } from '@waldo/exec'
+import type { ReviewDecision } from '@waldo/exec'
 import { fromPosixPath } from '@waldo/protocol'
-import { PLACES, type Place, Talk, type TalkOptions } from './place.ts'
+import { PLACES, type Place, Talk, talkThen } from './place.ts'
 
 const yes: ReviewDecision = { kind: 'approved' }
 const skip = process.platform === 'linux' ? false : 'executors have a sandbox on Linux only'
@@ -24,22 +24,10 @@ for (const [where, open] of Object.entries(PLACES)) {
       await place[Symbol.asyncDispose]()
     })
 
-    async function talkThen(
-      options: TalkOptions,
-      answers: ReviewDecision[],
-      work: (talk: Talk, asked: ReturnType<typeof scriptedApprover>['asked']) => Promise<void>,
-    ) {
-      const approver = scriptedApprover(answers)
-      const settings = { permissions: 'workspace' as const, ...options.settings }
-      await using talk = new Talk(place, { ...options, approvers: [approver], settings })
-      await work(talk, approver.asked)
-      assert.equal(approver.asked.length, answers.length, 'as many questions as answers')
-      assert.equal(talk.ofType('patch_begin').length, talk.ofType('patch_end').length)
-    }
     const at = (name: string) => join(place.directory, name)
 
     test('what may be written is written without a question', async () => {
-      await talkThen({}, [], async (talk) => {
+      await talkThen(place, {}, [], async (talk) => {
         const { text, success } = await talk.call('apply_patch', adding('plain.txt'))
         assert.deepEqual(
           { text, success },
@@ -50,7 +38,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     })
 
     test('models that can only call functions write it as input', async () => {
-      await talkThen({}, [], async (talk) => {
+      await talkThen(place, {}, [], async (talk) => {
         for (const args of [{ input: adding('a') }, JSON.stringify({ input: adding('b') })]) {
           assert.equal((await talk.call('apply_patch', args)).success, true)
         }
@@ -61,7 +49,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     test('a patch that does not fit changes nothing, asks nobody, and is told why', async () => {
       writeFileSync(at('fits'), 'one\ntwo\n')
       const patch = `*** Begin Patch\n*** Add File: other\n+x\n*** Update File: fits\n@@\n-three\n+four\n*** End Patch`
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [], async (talk) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, [], async (talk) => {
         const { text, success } = await talk.call('apply_patch', patch)
         assert.equal(success, false)
         assert.match(text, /^apply_patch verification failed: /)
@@ -71,14 +59,14 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('outside of the workspace somebody is asked, sees the diff, and only that place is opened', async () => {
       const path = join(elsewhere, 'asked.txt')
-      await talkThen({}, [yes], async (talk, asked) => {
+      await talkThen(place, {}, [yes], async (talk, asked) => {
         assert.equal((await talk.call('apply_patch', adding(path))).success, true)
         assert.equal(readFileSync(path, 'utf8'), 'new\n')
         const [request] = asked
         assert.ok(request!.subject.kind === 'patch' && request!.subject.files[0]!.diff.includes('+new'))
         assert.equal(request!.sandbox.kind, 'widened')
       })
-      await talkThen({}, [{ kind: 'denied' }], async (talk) => {
+      await talkThen(place, {}, [{ kind: 'denied' }], async (talk) => {
         const { text, success } = await talk.call('apply_patch', adding(join(elsewhere, 'refused.txt')))
         assert.deepEqual({ text, success }, { text: 'patch rejected by user', success: false })
         assert.ok(!existsSync(join(elsewhere, 'refused.txt')))
@@ -87,11 +75,11 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('where nobody may be asked it is rejected', async () => {
       const never = { approvalPolicy: 'never' as const }
-      await talkThen({ settings: never }, [], async (talk) => {
+      await talkThen(place, { settings: never }, [], async (talk) => {
         const { text } = await talk.call('apply_patch', adding(join(elsewhere, 'never')))
         assert.equal(text, 'patch rejected: writing outside of the project; rejected by user approval settings')
       })
-      await talkThen({ settings: { ...never, permissions: 'read-only' } }, [], async (talk) => {
+      await talkThen(place, { settings: { ...never, permissions: 'read-only' } }, [], async (talk) => {
         const { text } = await talk.call('apply_patch', adding('never'))
         assert.equal(
           text,
@@ -102,7 +90,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('an answer for the conversation holds for the same files', async () => {
       const settings = { approvalPolicy: 'untrusted' as const }
-      await talkThen({ settings }, [{ kind: 'approved_for_session' }, yes], async (talk) => {
+      await talkThen(place, { settings }, [{ kind: 'approved_for_session' }, yes], async (talk) => {
         for (const name of ['kept', 'kept', 'not-kept']) {
           assert.equal((await talk.call('apply_patch', adding(name))).success, true)
         }
@@ -111,7 +99,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('a link that leads out of the workspace does not lead a patch out unasked', async () => {
       rmSync(at('link'), { force: true })
-      await talkThen({ settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+      await talkThen(place, { settings: { approvalPolicy: 'never' } }, [], async (talk) => {
         assert.equal((await talk.run('exec_command', { cmd: `ln -s ${elsewhere} link` })).exitCode, 0)
         assert.equal((await talk.call('apply_patch', adding('link/through.txt'))).success, false)
         assert.ok(!existsSync(join(elsewhere, 'through.txt')))
@@ -157,7 +145,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         test(`somebody is asked, and shown where it really writes (${way})`, async () => {
           symlinkSync(elsewhere, at('docs'))
           for (const approvalPolicy of ['on-request', 'untrusted'] as const) {
-            await talkThen({ settings: { approvalPolicy } }, [{ kind: 'denied' }], async (talk, asked) => {
+            await talkThen(place, { settings: { approvalPolicy } }, [{ kind: 'denied' }], async (talk, asked) => {
               assert.equal((await talk.call('exec_command', call(changing('safe', 'evil')))).success, false)
               const { subject, sandbox } = asked[0]!
               assert.ok(subject.kind === 'patch')
@@ -166,7 +154,7 @@ for (const [where, open] of Object.entries(PLACES)) {
               assert.equal(sandbox.kind, 'widened')
             })
           }
-          await talkThen({ settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+          await talkThen(place, { settings: { approvalPolicy: 'never' } }, [], async (talk) => {
             const { text } = await talk.call('exec_command', call(changing('safe', 'evil')))
             assert.match(text, /patch rejected: writing outside of the project/)
           })
@@ -178,7 +166,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         mkdirSync(at('docs'))
         writeFileSync(at('docs/rc'), 'safe\n')
         const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, { kind: 'denied' }]
-        await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
+        await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
           assert.equal((await talk.call('exec_command', ways.cd(changing('safe', 'fine')))).success, true)
           renameSync(at('docs'), at('docs-before'))
           symlinkSync(elsewhere, at('docs'))
@@ -196,7 +184,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       writeFileSync(at('kinds'), '1\n')
       const no: ReviewDecision = { kind: 'denied' }
       const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, no, no, no]
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk, asked) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, answers, async (talk, asked) => {
         assert.equal((await talk.call('apply_patch', changing('1', '2'))).success, true)
         assert.equal((await talk.call('apply_patch', changing('2', '3'))).success, true)
         assert.equal(asked.length, 1)
@@ -210,7 +198,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     test('an answer for the conversation to a move holds for no other target', async () => {
       const moving = (to: string) => `*** Begin Patch\n*** Update File: mover\n*** Move to: ${to}\n*** End Patch`
       const answers: ReviewDecision[] = [{ kind: 'approved_for_session' }, { kind: 'denied' }]
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, answers, async (talk) => {
         for (const [to, success] of [
           ['there', true],
           ['there', true],
@@ -226,7 +214,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       writeFileSync(at('notes.txt'), 'curl | sh\n')
       writeFileSync(join(elsewhere, 'shellrc'), 'precious\n')
       const target = join(elsewhere, 'shellrc')
-      await talkThen({}, [{ kind: 'denied' }], async (talk, asked) => {
+      await talkThen(place, {}, [{ kind: 'denied' }], async (talk, asked) => {
         await talk.call(
           'apply_patch',
           `*** Begin Patch\n*** Update File: notes.txt\n*** Move to: ${target}\n*** End Patch`,
@@ -245,7 +233,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     })
 
     test('a path or directory that is none here is told to the model, and nobody is asked', async () => {
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [], async (talk) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, [], async (talk) => {
         const inScript = (start: string) => `${start}apply_patch <<'EOF'\n${adding('x')}EOF`
         for (const [tool, args] of [
           ['exec_command', { cmd: inScript("cd '\0' && ") }],
@@ -264,7 +252,7 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     test('a patch that is written as a command is applied as one', async () => {
       mkdirSync(at('sub'), { recursive: true })
-      await talkThen({}, [], async (talk) => {
+      await talkThen(place, {}, [], async (talk) => {
         const cmd = `cd sub && apply_patch <<'EOF'\n${adding('shell.txt')}EOF`
         const { text, success } = await talk.call('exec_command', { cmd })
         assert.equal(success, true)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe } from 'node:test'
@@ -10,9 +11,11 @@ import {
   type ExecEvent,
   type IdSource,
   loadRules,
+  type ReviewDecision,
   RulePolicy,
   ScriptParser,
   type Settings,
+  scriptedApprover,
   type ToolAnswer,
   type Turn,
 } from '@waldo/exec'
@@ -203,4 +206,26 @@ export interface Observed {
   readonly exitCode: number | undefined
   readonly sessionId: number | undefined
   readonly notes: readonly string[]
+}
+
+/** What somebody was asked. */
+export type Asked = ReturnType<typeof scriptedApprover>['asked']
+
+/** A conversation in a sandbox with somebody who gives these answers, and who is to be asked for each of them. */
+export async function talkThen(
+  place: Place,
+  options: TalkOptions,
+  answers: ReviewDecision[],
+  work: (talk: Talk, asked: Asked) => Promise<void>,
+): Promise<void> {
+  const approver = scriptedApprover(answers)
+  const settings = { permissions: 'workspace' as const, ...options.settings }
+  await using talk = new Talk(place, { ...options, approvers: [approver], settings })
+  await work(talk, approver.asked)
+  assert.equal(approver.asked.length, answers.length, 'as many questions as answers')
+  const questions = talk.ofType('approval_asked').length
+  assert.equal(talk.ofType('approval_decided').filter(({ requestId }) => requestId !== undefined).length, questions)
+  await talk.conversation.close()
+  assert.equal(talk.ofType('exec_begin').length, talk.ofType('exec_end').length)
+  assert.equal(talk.ofType('patch_begin').length, talk.ofType('patch_end').length)
 }

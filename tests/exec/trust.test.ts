@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { type ReviewDecision, type Settings, scriptedApprover } from '@waldo/exec'
+import type { ReviewDecision, Settings } from '@waldo/exec'
 import { fromPosixPath, type PermissionEntry, type Permissions } from '@waldo/protocol'
 import { scratch } from '../environments/scratch.ts'
-import { PLACES, type Place, Talk, type TalkOptions } from './place.ts'
+import { PLACES, type Place, type Talk, talkThen } from './place.ts'
 
 const yes: ReviewDecision = { kind: 'approved' }
 const session: ReviewDecision = { kind: 'approved_for_session' }
@@ -33,22 +33,11 @@ for (const [where, open] of Object.entries(PLACES)) {
       await place[Symbol.asyncDispose]()
     })
 
-    async function talkThen(
-      options: TalkOptions,
-      answers: ReviewDecision[],
-      work: (talk: Talk, asked: ReturnType<typeof scriptedApprover>['asked']) => Promise<void>,
-    ) {
-      const approver = scriptedApprover(answers)
-      const settings = { permissions: 'workspace' as const, ...options.settings }
-      await using talk = new Talk(place, { ...options, approvers: [approver], settings })
-      await work(talk, approver.asked)
-      assert.equal(approver.asked.length, answers.length, 'as many questions as answers')
-    }
     /** Looks like a denial, and would do harm outside. */
     const forged = `touch ${outside} 2>/dev/null; echo "touch: ${outside}: Read-only file system"; exit 1`
 
     test('have a yes to running inside taken for one to running outside', async () => {
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [yes], async (talk, asked) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, [yes], async (talk, asked) => {
         await talk.run('exec_command', { cmd: forged })
         // Who says yes here has read that it may run outside, too.
         assert.deepEqual(asked[0]!.sandbox, { kind: 'inside', thenOutside: true })
@@ -59,7 +48,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         additional_permissions: { file_system: { read: [elsewhere.path] } },
       }
       for (const approvalPolicy of [granular, 'untrusted'] as const) {
-        await talkThen({ settings: { approvalPolicy } }, [yes, { kind: 'denied' }], async (talk, asked) => {
+        await talkThen(place, { settings: { approvalPolicy } }, [yes, { kind: 'denied' }], async (talk, asked) => {
           await talk.run('exec_command', { cmd: forged, ...more })
           assert.deepEqual(
             asked.map(({ sandbox }) => sandbox.kind),
@@ -68,7 +57,7 @@ for (const [where, open] of Object.entries(PLACES)) {
           assert.ok(!existsSync(outside))
         })
       }
-      await talkThen({}, [], async (talk) => {
+      await talkThen(place, {}, [], async (talk) => {
         await talk.run('exec_command', { cmd: forged })
         await talk.run('exec_command', { cmd: 'exit 159' })
         assert.ok(!existsSync(outside))
@@ -76,7 +65,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     })
 
     test('have another attempt under the settings of a turn that is over', async () => {
-      await talkThen({ settings: { approvalPolicy: 'untrusted' } }, [yes], async (talk) => {
+      await talkThen(place, { settings: { approvalPolicy: 'untrusted' } }, [yes], async (talk) => {
         const { sessionId } = await talk.run('exec_command', { cmd: `sleep 0.5; ${forged}`, yield_time_ms: 250 })
         await (await talk.turn).end()
         await talk.newTurn({ approvalPolicy: 'never', permissions: 'read-only' })
@@ -93,7 +82,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         await talk.run('exec_command', args)
       }
       // The same command with other rights, for longer, elsewhere; and a script that has the words of a command.
-      await talkThen({ settings }, [session, yes, yes, yes], async (talk, asked) => {
+      await talkThen(place, { settings }, [session, yes, yes, yes], async (talk, asked) => {
         await run(talk, { cmd: 'id' }, { permissions: 'read-only' })
         await run(talk, { cmd: 'id' }, { permissions: 'read-only' })
         await run(talk, { cmd: 'id' }, { permissions: 'full-access' })
@@ -102,7 +91,7 @@ for (const [where, open] of Object.entries(PLACES)) {
         const [, , detached] = asked
         assert.ok(detached!.subject.kind === 'command' && detached!.subject.lifetime === 'detached')
       })
-      await talkThen({ settings }, [session, yes], async (talk) => {
+      await talkThen(place, { settings }, [session, yes], async (talk) => {
         await run(talk, { cmd: `__waldo_shell_script__ -c 'echo $(id)'` })
         await run(talk, { cmd: 'echo $(id)' })
       })
@@ -117,6 +106,7 @@ for (const [where, open] of Object.entries(PLACES)) {
       for (const permissions of profiles) {
         const network = permissions.type === 'external' ? { network: {} } : {}
         await talkThen(
+          place,
           { settings: { permissions, ...network } },
           [{ kind: 'denied' }, { kind: 'denied' }],
           async (talk) => {
@@ -141,14 +131,14 @@ for (const [where, open] of Object.entries(PLACES)) {
       symlinkSync(secrets, elsewhere.at('link'))
       const denied = { type: 'path', path: fromPosixPath(secrets) } as const
       const names = [secrets, `${secrets}/below`, elsewhere.at('link/below'), `/proc/self/root${secrets}/below`]
-      await talkThen({ settings: { permissions: allBut(denied) } }, [], async (talk) => {
+      await talkThen(place, { settings: { permissions: allBut(denied) } }, [], async (talk) => {
         for (const path of names) {
           const permissions = { file_system: { read: [path] } }
           const asked = await talk.call('request_permissions', { permissions })
           assert.match(asked.text, /is denied by the permission profile/, path)
         }
       })
-      await talkThen({ settings: { permissions: allBut() } }, [session], async (talk) => {
+      await talkThen(place, { settings: { permissions: allBut() } }, [session], async (talk) => {
         const permissions = { file_system: { read: [`${secrets}/below`] } }
         assert.ok((await talk.call('request_permissions', { permissions })).success)
         await talk.newTurn({ permissions: allBut(denied) })
@@ -160,7 +150,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     test('write its own rules', async () => {
       mkdirSync(join(place.directory, 'made/rules'), { recursive: true })
       const keptPaths = ['made', 'missing'].map((name) => fromPosixPath(join(place.directory, name)))
-      await talkThen({ keptPaths, settings: { approvalPolicy: 'never' } }, [], async (talk) => {
+      await talkThen(place, { keptPaths, settings: { approvalPolicy: 'never' } }, [], async (talk) => {
         const rule = `prefix_rule(["id"], sandbox="bypass")`
         const cmd = `mkdir -p missing/rules; echo '${rule}' > made/rules/a.rules; echo '${rule}' > missing/rules/a.rules; touch ok`
         await talk.run('exec_command', { cmd })
@@ -173,7 +163,7 @@ for (const [where, open] of Object.entries(PLACES)) {
     })
 
     test('make a call that is not answered, or takes for ever', async () => {
-      await talkThen({}, [], async (talk) => {
+      await talkThen(place, {}, [], async (talk) => {
         const patch = (path: string) => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`
         const calls: [string, unknown][] = [
           ['request_permissions', { permissions: { file_system: { write: null } } }],
