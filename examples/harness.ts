@@ -1,8 +1,8 @@
 // An agent: a model, the tools, and a person who is asked.  MODEL_URL=… MODEL=… bun examples/harness.ts "fix the tests"
 // Any server with the responses API will do. Commands run here, in a sandbox around this directory; with
 // WALDO_URL=ws://… they run on that executor instead.
-import { type Environment, ReadyEnvironments, StickySelection } from '@waldo/environment'
-import { Conversation, completionMessage, type ToolDefinition, visibleText } from '@waldo/exec'
+import { type Environment, ReadyEnvironments } from '@waldo/environment'
+import { Conversation, completionMessage, type ToolDefinition, TurnAborted, visibleText } from '@waldo/exec'
 import { openPolicy, TerminalApprover } from '@waldo/exec/node'
 import { connect, local } from '@waldo/sdk'
 
@@ -31,9 +31,6 @@ async function ask(input: readonly Item[], tools: readonly ToolDefinition[]): Pr
 
 const cwd = process.cwd()
 await using environment: Environment = WALDO_URL ? connect(WALDO_URL, { cwd }) : local({ cwd })
-const known = { defaultId: environment.id, get: (id: string) => (id === environment.id ? environment : undefined) }
-const selection = new StickySelection(known, { cwd })
-const environments = await ReadyEnvironments.connect(selection.forTurn(), known)
 
 await using conversation = new Conversation({
   ...(await openPolicy({ workspace: cwd })),
@@ -44,24 +41,30 @@ conversation.onEvent((event) => {
   if (event.type === 'exec_begin') console.error(`$ ${visibleText(event.command)}`)
   if (event.type === 'exec_output') for (const line of text(event.data)) console.error(visibleText(line))
 })
-const turn = conversation.turn({ environments })
+const turn = conversation.turn({ environments: await ReadyEnvironments.of(environment, { cwd }) })
 process.on('SIGINT', () => void turn.interrupt())
 
 const history: Item[] = [{ type: 'message', role: 'user', content: task }]
-for (;;) {
-  const items = await ask(history, conversation.tools(turn))
-  history.push(...items)
-  const calls = items.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
-  for (const { content } of items.filter(({ type }) => type === 'message')) console.log(textOf(content))
-  const answers = calls.map(async ({ type, name = '', call_id: callId = '', arguments: args, input }) => {
-    const { text } = await conversation.call(name, args ?? input, { turn, callId })
-    return { type: `${type}_output`, call_id: callId, output: text }
-  })
-  history.push(...(await Promise.all(answers)))
-  // What has ended meanwhile is told in one message, instead of being polled for.
-  const ended = completionMessage(await conversation.takeCompletions())
-  if (ended) history.push({ type: 'message', role: 'user', content: ended })
-  if (calls.length === 0 && !ended) break
+try {
+  for (;;) {
+    const items = await ask(history, conversation.tools(turn))
+    history.push(...items)
+    const calls = items.filter(({ type }) => type === 'function_call' || type === 'custom_tool_call')
+    for (const { content } of items.filter(({ type }) => type === 'message')) console.log(textOf(content))
+    const answers = calls.map(async ({ type, name = '', call_id: callId = '', arguments: args, input }) => {
+      const { text } = await conversation.call(name, args ?? input, { turn, callId })
+      return { type: `${type}_output`, call_id: callId, output: text }
+    })
+    history.push(...(await Promise.all(answers)))
+    // What has ended meanwhile is told in one message, instead of being polled for.
+    const ended = completionMessage(await conversation.takeCompletions())
+    if (ended) history.push({ type: 'message', role: 'user', content: ended })
+    if (calls.length === 0 && !ended) break
+  }
+} catch (error) {
+  // Whoever is asked may also stop the turn: then there is nothing to answer the model.
+  if (!(error instanceof TurnAborted)) throw error
+  process.exitCode = 130
 }
 await turn.end()
 

@@ -63,8 +63,12 @@ describe('waldo apply-patch', () => {
     for (const input of ['', ' \n\n']) {
       const { code, stdout, stderr } = await person.waldo(['apply-patch'], input)
       assert.deepEqual([code, stdout], [2, ''])
-      assert.match(stderr, /^Error: there is no patch\n\nChange files by a patch[\s\S]*Usage:/)
+      assert.match(stderr, /^Error: there is no patch: .*\nwaldo apply-patch --help/)
     }
+    const patch = '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch'
+    const nowhere = await person.waldo(['apply-patch', '--cwd', '/not/there', patch])
+    assert.equal(nowhere.code, 1)
+    assert.match(nowhere.stderr, /\/not\/there/)
     assert.equal((await person.waldo(['apply-patch', '--frob', CHANGE])).code, 2)
     assert.equal((await person.waldo(['apply-patch', '--sandbox', 'soft', CHANGE])).code, 2)
     assert.equal(textOf(person), 'one\ntwo\nthree\n')

@@ -20,7 +20,6 @@ import {
   type Turn,
 } from '@waldo/exec'
 import { grammarFiles } from '@waldo/exec/node'
-import { pathUri } from '@waldo/protocol'
 import { connect, local } from '@waldo/sdk'
 import { startExecutor } from '../environments/executors.ts'
 import { scratch, WALDO } from '../environments/scratch.ts'
@@ -144,11 +143,7 @@ export class Talk implements AsyncDisposable {
 
   async newTurn(settings: Partial<Settings> = {}): Promise<Turn> {
     const { environment, directory } = this.#place
-    const cwd = pathUri(`file://${directory}`)
-    const capabilities = { exec: true, files: true, http: true }
-    const selection = [{ environmentId: environment.id, cwd, workspaceRoots: [cwd], capabilities }]
-    const known = { defaultId: environment.id, get: () => environment }
-    const environments = await ReadyEnvironments.connect(selection, known)
+    const environments = await ReadyEnvironments.of(environment, { cwd: directory })
     this.#turn = this.conversation.turn({ environments, settings })
     return this.#turn
   }

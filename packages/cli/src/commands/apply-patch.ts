@@ -102,8 +102,7 @@ async function requested(args: string[]): Promise<Request | number> {
   }
   const patch = given ?? (await readPatchInput())
   if (patch.trim() !== '') return { patch, environment, cwd, sandbox, isDryRun: flags['dry-run'] ?? false }
-  printError(`Error: there is no patch\n\n${HELP}`)
-  return 2
+  throw new UsageError('there is no patch: give it as an argument, or on standard input', SYNTAX.help)
 }
 
 async function apply({ patch, environment, cwd, sandbox: mode, isDryRun }: Request, signal: AbortSignal) {
@@ -120,6 +119,7 @@ async function apply({ patch, environment, cwd, sandbox: mode, isDryRun }: Reque
   const chosen = environments.choose(environment)
   const directory = await chosen.path(cwd)
   const { files } = chosen.environment
+  if (!(await files.metadata(directory, { signal })).isDirectory) throw new UsageError(`${cwd} is no directory`)
   const options = { files, cwd: directory, sandbox: sandboxOf(mode, directory), signal }
   return isDryRun ? diffText((await verifyPatch(parsed, options)).changes) : await applyPatchText(patch, options)
 }

@@ -37,6 +37,7 @@ Which rules:
 Which call:
   --approval POLICY         on-request (default), untrusted, never, or what may be asked about:
                             granular:sandbox, granular:rules, granular:sandbox,rules
+                            (on-failure is an older name of on-request)
   --sandbox MODE            workspace (default), read-only or full-access
   --escalated               check: the call asks to run outside of its sandbox
 
@@ -44,10 +45,13 @@ Which call:
   -h, --help                Show this help
 
 Rules are *.rules in /etc/waldo/rules, in rules of the directory where waldo env keeps environments
-($WALDO_HOME, $XDG_CONFIG_HOME/waldo or ~/.config/waldo), and in .waldo/rules of the project. All of
+($WALDO_HOME, $XDG_CONFIG_HOME/waldo or ~/.config/waldo), and in .waldo/rules of the project: where
+you are, or --cwd. All of
 them count, and the strictest decides. If one file is wrong, none can be used: then all of these but
 test exit with 1. A wrong option: 2. The language is described in docs/policy.md.`
 
+/** Who has so many does not read on. */
+const MAX_PROBLEMS = 50
 const HINT = 'waldo policy --help shows how'
 
 export async function policyCommand([action, ...args]: string[]): Promise<number> {
@@ -55,8 +59,10 @@ export async function policyCommand([action, ...args]: string[]): Promise<number
     return await dispatch(action, args)
   } catch (error) {
     if (error instanceof RulesError) {
-      for (const problem of error.problems.slice(0, 20)) printError(describeProblem(problem))
-      printError('Error: the rules cannot be used\nwaldo policy test shows all that is wrong with them')
+      for (const problem of error.problems.slice(0, MAX_PROBLEMS)) printError(describeProblem(problem))
+      const more = error.problems.length - MAX_PROBLEMS
+      if (more > 0) printError(`… and ${more} more`)
+      printError('Error: the rules cannot be used')
       return 1
     }
     if (!(error instanceof UsageError)) throw error

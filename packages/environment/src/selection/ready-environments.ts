@@ -3,6 +3,7 @@ import {
   type EnvironmentSelection,
   type KnownEnvironments,
   type SelectedEnvironment,
+  select,
   unknownId,
 } from './environment-selection.ts'
 
@@ -56,6 +57,20 @@ export class ReadyEnvironments {
       else unavailable.push({ environmentId: selection[index]!.environmentId, error: outcome.reason })
     }
     return new ReadyEnvironments(ready, unavailable)
+  }
+
+  /** One environment and nothing else, with everything that it can do. `cwd` is a path of its, or a `file:` URI. */
+  static async of(
+    environment: Environment,
+    { cwd, signal }: CallOptions & { readonly cwd: string },
+  ): Promise<ReadyEnvironments> {
+    const known = { defaultId: environment.id, get: () => environment }
+    const connected = await ReadyEnvironments.connect(select([{ environmentId: environment.id, cwd }], known), known, {
+      signal,
+    })
+    const [failure] = connected.unavailable
+    if (failure) throw failure.error
+    return connected
   }
 
   /** The first that is ready: where calls go that do not say where. */

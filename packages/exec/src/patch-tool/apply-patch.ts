@@ -32,6 +32,8 @@ export function patchInterceptor(services: Services): Interceptor {
     const found = await invalidIfWrong(() => interceptPatch(argv, patchInScript))
     if (!found) return undefined
     const directory = found.cd === undefined ? cwd : directoryIn(cwd, found.cd)
+    // A shell would not have got there.
+    await invalidIfWrong(() => selected.environment.files.metadata(directory, { signal: call.signal }))
     const { text, success } = await apply(parsed(found.patch), directory, selected, call, services)
     const response = { wallTimeMs: 0, output: text, notes: [] }
     return { text: formatResponse(response), success, structured: structuredResponse(response) }

@@ -1,5 +1,6 @@
 import type { EnvironmentInfo, PathUri, Permissions } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
+import { describePath } from '../approvals/describe-path.ts'
 import type { Requirement, Why } from '../orchestrator/requirement.ts'
 import { isDenied, type SandboxPlace } from '../permissions/sandbox-requests.ts'
 import { isWritable } from '../permissions/writable-paths.ts'
@@ -26,7 +27,7 @@ export function patchRequirement(situation: PatchSituation): Requirement {
   if (outside.length === 0) {
     return { kind: 'skip', bypassSandbox: false, why: [why('everything it writes may be written')] }
   }
-  const text = `it writes outside of what may be written: ${outside.slice(0, 5).join(', ')}`
+  const text = `it writes where nothing may be written unasked: ${outside.slice(0, 5).map(describePath).join(', ')}`
   if (mayAskForSandbox(approvalPolicy)) return { kind: 'ask', why: [why(text)] }
   const isReadOnly = !place.workspaceRoots.some((root) => isWritable(root, permissions, place))
   return {

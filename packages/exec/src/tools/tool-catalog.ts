@@ -34,7 +34,8 @@ interface FunctionTool {
 const FUNCTIONS: Readonly<Record<string, FunctionTool>> = {
   exec_command: {
     description:
-      'Runs a command, returning its output, or a session ID for ongoing interaction if it has not ended in time.',
+      'Runs a command, returning its output, or a session ID for ongoing interaction if it has not ended in time. What ' +
+      'is to run on needs no `&`: it runs on by itself, and what a script leaves behind may be ended with it.',
     schema: execCommandSchema,
     needs: 'commands',
     call: (args: ExecCommandArguments, call, services) => execCommand(args, call, services, patchInterceptor(services)),

@@ -142,6 +142,8 @@ async function orchestrated(
 function failed(how: 'rejected' | 'failed', argv: readonly string[], reason: string): string {
   const command = truncateMiddle(shellQuote(argv), { kind: 'tokens', limit: MAX_COMMAND_TOKENS })
   const why = truncateMiddle(reason, { kind: 'tokens', limit: MAX_REASON_TOKENS })
+  // A policy names the command itself.
+  if (how === 'rejected' && why.startsWith('`')) return `exec_command: ${why}`
   return `exec_command ${how} for \`${command}\`: ${why}`
 }
 

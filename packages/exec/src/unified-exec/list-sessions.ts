@@ -1,3 +1,4 @@
+import { describePath } from '../approvals/describe-path.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer } from '../conversation/tool-call.ts'
 
@@ -18,7 +19,7 @@ export function listSessions({ store }: Services): ToolAnswer {
     }
   })
   const lines = sessions.map(({ session_id, state, age_seconds, command, cwd }) => {
-    return `${session_id}  ${state}  ${age_seconds} s  ${cwd}  ${JSON.stringify(command.slice(0, 200))}`
+    return `${session_id}  ${state}  ${age_seconds} s  ${describePath(cwd)}  ${JSON.stringify(command.slice(0, 200))}`
   })
   return {
     text: lines.length === 0 ? 'No sessions are open.' : lines.join('\n'),

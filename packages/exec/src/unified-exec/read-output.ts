@@ -78,7 +78,7 @@ function found(
   // What was found and does not fit is found again.
   const nextOffset = cut?.offset ?? result.nextOffset
   const header = [
-    `${matches} matches in ${result.searchedBytes} bytes`,
+    `${matches} ${matches === 1 ? 'match' : 'matches'} in ${result.searchedBytes} bytes`,
     ...(result.missingBytes > 0 ? [`${result.missingBytes} bytes before that are no longer kept`] : []),
     ...(result.skippedBytes > 0 ? [`${result.skippedBytes} bytes were too hard for the pattern`] : []),
     ...(nextOffset === undefined ? [] : [`That is not all of it; go on with offset ${nextOffset}`]),

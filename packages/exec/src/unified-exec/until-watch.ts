@@ -33,7 +33,9 @@ export class UntilWatch {
   /** Whether it has come with this. */
   push(data: Uint8Array): boolean {
     if (this.#until?.kind === 'output') return data.length > 0
-    return this.#until?.kind === 'match' && this.#hasMatch(data, this.#until.pattern)
+    if (this.#until?.kind !== 'match') return false
+    this.#until.hasCome ||= this.#hasMatch(data, this.#until.pattern)
+    return this.#until.hasCome
   }
 
   #hasMatch(data: Uint8Array, pattern: LinePattern): boolean {

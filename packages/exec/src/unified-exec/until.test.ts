@@ -94,5 +94,6 @@ describe('what a call waits for', () => {
     assert.equal(watch.push(random), false)
     assert.match(untilNotes(until).join(), /too hard for this output/)
     assert.deepEqual(untilNotes(undefined), [])
+    assert.deepEqual(untilNotes(parseUntil({ match: 'x' })), ['`until.match` has not come'])
   })
 })

@@ -11,14 +11,15 @@ export type Until =
   | { readonly kind: 'exit' }
   | { readonly kind: 'output' }
   | { readonly kind: 'idle'; readonly ms: number }
-  | { readonly kind: 'match'; readonly pattern: LinePattern }
+  /** `hasCome` is set by whoever sees it. */
+  | { readonly kind: 'match'; readonly pattern: LinePattern; hasCome: boolean }
 
 export function parseUntil(argument: UntilArgument | undefined): Until | undefined {
   if (argument === undefined) return undefined
   if (typeof argument === 'string') return { kind: argument }
   const ms = argument.idle_ms ?? undefined
   const match = argument.match ?? undefined
-  if (match !== undefined && ms === undefined) return { kind: 'match', pattern: parsed(match) }
+  if (match !== undefined && ms === undefined) return { kind: 'match', pattern: parsed(match), hasCome: false }
   if (ms === undefined || match !== undefined) {
     throw new InvalidCall('`until` takes one of "exit", "output", {"idle_ms": number} and {"match": text}')
   }
@@ -26,9 +27,10 @@ export function parseUntil(argument: UntilArgument | undefined): Until | undefin
   return { kind: 'idle', ms }
 }
 
-/** For the model, if nobody can know whether what it waits for has come. */
+/** For the model, if what it waits for has not come, or nobody can know. */
 export function untilNotes(until: Until | undefined): string[] {
-  if (until?.kind !== 'match' || !until.pattern.isSpent) return []
+  if (until?.kind !== 'match' || until.hasCome) return []
+  if (!until.pattern.isSpent) return ['`until.match` has not come']
   return [warning('`until.match` is too hard for this output, and was not looked for to the end: search for less')]
 }
 

@@ -1,6 +1,6 @@
 import type { Why } from '../../orchestrator/requirement.ts'
 import { amendmentProblem, amendmentText } from '../amendment.ts'
-import type { RuleMatch } from '../rules/prefix-match.ts'
+import { keptByRedirect, type RuleMatch } from '../rules/prefix-match.ts'
 import { type Decision, shownOrigin } from '../rules/rule.ts'
 import type { JudgedPart } from './judged-part.ts'
 import { shownCommand } from './shell-quote.ts'
@@ -65,7 +65,9 @@ function alternative(part: JudgedPart): string | undefined {
     const keeping = matches.find((match) => !match.bypassesSandbox)
     if (keeping)
       return `the rule at ${shownOrigin(keeping.rule.origin)} allows it inside the sandbox only${whyKept(keeping)}`
-    return 'a rule with sandbox="bypass" for it, or use_default'
+    const kept = keptByRedirect(part.segment)
+    if (kept) return `inside the sandbox nobody would be asked; no rule lets it out: ${kept.because}`
+    return 'inside the sandbox nobody would be asked, nor with a rule for it that says sandbox="bypass"'
   }
   if (heuristic?.decision === 'allow' || part.role === 'within') return undefined
   const amendment = { prefix: part.segment.words }
