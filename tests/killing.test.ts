@@ -32,6 +32,20 @@ describe('terminate', () => {
     await eventually(() => childrenOf(server.pid).length === 1, 'no zombies: the helper is the only child')
   })
 
+  test('ends who leaves the session at that very moment', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    const script = 'echo up; while :; do setsid sleep 8882 & done'
+    for (let round = 0; round < 20; round++) {
+      const id = await client.start(['bash', '-c', script])
+      await client.untilOutput(id, 'up')
+      await Bun.sleep(round)
+      await client.call('process/terminate', { processId: id })
+      await client.untilClosed(id)
+      await gone('sleep 8882')
+    }
+  })
+
   test('with a grace asks first, and kills what does not listen', async () => {
     await using server = await startServer()
     await using client = await RawClient.connect(server.url)

@@ -20,7 +20,7 @@ inEachPlace('the lifetime of a process', (place) => {
     assert.equal((await talk.call('list_sessions', {})).text, 'No sessions are open.')
     const session_id = await talk.start('echo hi; sleep 1000 # one', { lifetime: 'turn' })
     const { text, structured } = await talk.call('list_sessions', {})
-    assert.match(text, new RegExp(`^${session_id}  running  \\d+ s  file://\\S+  "echo hi; sleep 1000 # one"$`))
+    assert.match(text, new RegExp(`^${session_id}  running  \\d+ s  /\\S+  "echo hi; sleep 1000 # one"$`))
     const [listed] = (structured as { sessions: Record<string, unknown>[] }).sessions
     assert.deepEqual(
       { ...listed, cwd: '', age_seconds: 0 },

@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { becomeSubreaper, reap } from '../libc.ts'
+import { childrenOf, childrenOfThread, look, type Relative, send } from './relatives.ts'
 
 /** How often we look for orphans while there are processes that could leave some. */
 const SWEEP_MS = 1000
@@ -8,12 +8,11 @@ const SWEEP_AFTER_EXIT_MS = 50
 /** A killed tree is looked at again for children that were born while it was being killed. */
 const KILL_PASSES = 5
 const KILL_PASS_MS = 10
-
-interface Relative {
-  readonly pid: number
-  readonly group: number
-  readonly session: number
-}
+/** Before it is killed, a tree is stopped; who does not stop in this time is killed as they are. */
+const STOP_PASSES = 20
+const STOP_PASS_MS = 1
+/** Stopped, or ended. */
+const STANDS_STILL = new Set(['T', 't', 'Z', 'X'])
 
 /** Whoever is to answer for a process; undefined for one that left its session before we saw it. */
 type Owner = object | undefined
@@ -80,11 +79,13 @@ export class ProcessTree {
     this.#send(leader, this.#familyOf(leader), signal)
   }
 
-  /** Kills the process, if it is still there, and everything that descends from it. */
+  /**
+   * Kills the process, if it is still there, and everything that descends from it. First it is stopped, and who is
+   * stopped has no more children: otherwise one that is born after we have looked, and leaves the session before its
+   * parent is killed, would be nobody's whom we know.
+   */
   killTree(leader: number): void {
-    const family = this.#familyOf(leader)
-    this.#send(leader, family, 'SIGKILL')
-    this.#killAgain(new Set([leader, ...family.map(({ session }) => session)]), KILL_PASSES)
+    this.#stopThenKill(leader, new Set(), STOP_PASSES)
   }
 
   /** Everybody who is in a sandbox. */
@@ -100,7 +101,8 @@ export class ProcessTree {
 
   /** Kills every descendant, orphans of unknown origin too. */
   killAll(): void {
-    for (const leader of this.#leaders.keys()) this.killTree(leader)
+    // There may be no later.
+    for (const leader of this.#leaders.keys()) this.#kill(leader)
     this.#sweep()
     for (const pid of this.#orphans.keys()) send(pid, 'SIGKILL')
   }
@@ -125,8 +127,31 @@ export class ProcessTree {
     const asksMonitor = this.#monitors.has(leader) && signal !== 'SIGKILL'
     const leads = this.#leaders.has(leader) && !asksMonitor
     if (leads) send(-leader, signal)
-    // Nobody gets it twice: a second one means "at once" to some programs.
-    for (const { pid, group } of family) if (!leads || group !== leader) send(pid, signal)
+    // Nobody is asked twice: a second one means "at once" to some programs. Who is killed may just have left the group.
+    for (const { pid, group } of family) if (!leads || group !== leader || signal === 'SIGKILL') send(pid, signal)
+  }
+
+  /** Somebody in the middle of a fork stops after it: so it is looked at again until everybody stands still. */
+  #stopThenKill(leader: number, stopped: Set<number>, passes: number): void {
+    for (const { pid } of this.#membersOf(leader)) {
+      if (!stopped.has(pid)) send(pid, 'SIGSTOP')
+      stopped.add(pid)
+    }
+    const standsStill = ({ pid, state }: Relative) => stopped.has(pid) && STANDS_STILL.has(state)
+    if (passes === 0 || this.#membersOf(leader).every(standsStill)) this.#kill(leader)
+    else setTimeout(() => this.#stopThenKill(leader, stopped, passes - 1), STOP_PASS_MS)
+  }
+
+  #kill(leader: number): void {
+    const family = this.#familyOf(leader)
+    this.#send(leader, family, 'SIGKILL')
+    this.#killAgain(new Set([leader, ...family.map(({ session }) => session)]), KILL_PASSES)
+  }
+
+  /** With the leader, unless it has ended: its number may be somebody else's by now. */
+  #membersOf(leader: number): Relative[] {
+    const own = this.#leaders.has(leader) ? look(leader) : undefined
+    return [...(own ? [own] : []), ...this.#familyOf(leader)]
   }
 
   /** What a monitor watches over has a group of its own, or on a terminal the monitor's, who would die of it. */
@@ -186,42 +211,5 @@ export class ProcessTree {
       this.#leaderless.delete(session)
       this.#observer.forget(session)
     }
-  }
-}
-
-function send(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal)
-  } catch {
-    // It has ended by itself.
-  }
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, Number(thread)))
-  } catch {
-    return [] // It has ended.
-  }
-}
-
-function childrenOfThread(pid: number, thread: number): number[] {
-  try {
-    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
-    return list === '' ? [] : list.trimEnd().split(' ').map(Number)
-  } catch {
-    return [] // It has ended, or this system does not tell.
-  }
-}
-
-function look(pid: number): (Relative & { foregroundGroup: number }) | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // The name comes second, in brackets, and may itself hold spaces and brackets.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [, , group, session, , foregroundGroup] = fields.map(Number) as number[]
-    return { pid, group: group!, session: session!, foregroundGroup: foregroundGroup! }
-  } catch {
-    return undefined
   }
 }
