@@ -43,7 +43,6 @@ for (const [where, open] of Object.entries(PLACES)) {
           environment: place.environment,
           approvals: new Approvals({ approvers: [approver], events, pauses: new Pauses() }),
           scripts: new ScriptParser(grammarFiles),
-          events,
         },
       )
       const shell = (script: string, more: object = {}) =>

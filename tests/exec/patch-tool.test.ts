@@ -97,6 +97,16 @@ for (const [where, open] of Object.entries(PLACES)) {
       })
     })
 
+    test('what was granted ahead is written without a question', async () => {
+      const granting = { permissions: { file_system: { write: [elsewhere] } } }
+      await talkThen(place, {}, [yes], async (talk) => {
+        assert.equal((await talk.call('request_permissions', granting)).success, true)
+        assert.equal((await talk.call('apply_patch', adding(join(elsewhere, 'granted.txt')))).success, true)
+        await talk.newTurn({ approvalPolicy: 'never' })
+        assert.equal((await talk.call('apply_patch', adding(join(elsewhere, 'later.txt')))).success, false)
+      })
+    })
+
     test('a link that leads out of the workspace does not lead a patch out unasked', async () => {
       rmSync(at('link'), { force: true })
       await talkThen(place, { settings: { approvalPolicy: 'never' } }, [], async (talk) => {

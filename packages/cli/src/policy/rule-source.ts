@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { configDirectory } from '@waldo/environment/node'
-import { type RuleLayer, STARTER_RULES } from '@waldo/exec'
+import { type RuleLayer, STARTER_LAYER } from '@waldo/exec'
 import { readNamedRules, readRuleLayers } from '@waldo/exec/node'
 import type { Flags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
@@ -11,7 +11,6 @@ export const RULE_FLAGS = { rules: 'texts', 'no-project': 'switch', starter: 'sw
 export type RuleFlags = Flags<typeof RULE_FLAGS>
 
 const SYSTEM_DIRECTORY = '/etc/waldo/rules'
-const STARTER: RuleLayer = { name: 'starter', files: [{ path: 'waldo:starter.rules', text: STARTER_RULES }] }
 
 /** Where rules may be written. */
 export interface RulePlace {
@@ -32,8 +31,8 @@ export async function readRuleSource(flags: RuleFlags, help: string): Promise<Ru
   }
   const { places, layers } = flags.rules ? await readGiven(flags.rules) : await readLayers(flags)
   if (!flags.starter) return { places, layers }
-  const place = { layer: STARTER.name, path: 'shipped with waldo', state: 'read' } as const
-  return { places: [...places, place], layers: [...layers, STARTER] }
+  const place = { layer: STARTER_LAYER.name, path: 'shipped with waldo', state: 'read' } as const
+  return { places: [...places, place], layers: [...layers, STARTER_LAYER] }
 }
 
 export function projectDirectory({ cwd = '.' }: RuleFlags): string {

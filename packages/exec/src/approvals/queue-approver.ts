@@ -1,3 +1,4 @@
+import { EventHub } from '../events/event-hub.ts'
 import type { ApprovalRequest, Approver } from './approver.ts'
 import { checkedDecision } from './checked-decision.ts'
 import type { ReviewDecision } from './review-decision.ts'
@@ -21,12 +22,11 @@ export class QueueApprover implements Approver {
   readonly source = 'user'
   readonly #waiting = new Map<string, Waiting>()
   readonly #over = new Map<string, Ending>()
-  readonly #listeners = new Set<() => void>()
-  readonly #failed: (error: unknown) => void
+  readonly #changes: EventHub<void>
 
   /** `failed` hears of listeners that throw: that must not change what is decided. */
-  constructor(failed: (error: unknown) => void) {
-    this.#failed = failed
+  constructor(failed?: (error: unknown) => void) {
+    this.#changes = new EventHub(failed)
   }
 
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<ReviewDecision> {
@@ -45,12 +45,12 @@ export class QueueApprover implements Approver {
         signal.removeEventListener('abort', abort)
         this.#waiting.delete(id)
         this.#remember(id, how)
-        this.#tell()
+        this.#changes.emit()
       }
       signal.addEventListener('abort', abort, { once: true })
       this.#over.delete(id)
       this.#waiting.set(id, { request, leave, answer: resolve })
-      this.#tell()
+      this.#changes.emit()
     })
   }
 
@@ -70,9 +70,7 @@ export class QueueApprover implements Approver {
 
   /** Told after every change of `list()`. Returns how to stop that. */
   onChange(listener: () => void): () => void {
-    const own = () => listener()
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
+    return this.#changes.on(listener)
   }
 
   #remember(id: string, how: Ending): void {
@@ -80,16 +78,6 @@ export class QueueApprover implements Approver {
     for (const oldest of this.#over.keys()) {
       if (this.#over.size <= MAX_REMEMBERED) break
       this.#over.delete(oldest)
-    }
-  }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener()
-      } catch (error) {
-        this.#failed(error)
-      }
     }
   }
 }

@@ -9,7 +9,6 @@ import { NetworkApprovals } from '../network/network-approvals.ts'
 import { TurnAborted } from '../orchestrator/turn-aborted.ts'
 import { formatAborted } from '../output/aborted-response.ts'
 import { LogBudget } from '../output/log/log-budget.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
 import { GrantedPermissions } from '../permissions/granted-permissions.ts'
 import type { CommandPolicy } from '../policy/command-policy.ts'
 import type { ScriptParser } from '../script/script-parser.ts'
@@ -19,6 +18,7 @@ import { type Completion, Completions } from '../unified-exec/completions.ts'
 import { endQuietly } from '../unified-exec/end-quietly.ts'
 import { type IdSource, randomIds, SessionIds } from '../unified-exec/session-ids.ts'
 import { SessionStore } from '../unified-exec/session-store.ts'
+import { InvalidCall } from './invalid-call.ts'
 import type { Services } from './services.ts'
 import { DEFAULT_SETTINGS, type Settings } from './settings.ts'
 import type { ToolAnswer } from './tool-call.ts'
@@ -36,7 +36,7 @@ export interface ConversationOptions {
   readonly id?: string
   readonly ids?: IdSource
   readonly now?: () => number
-  /** Hears of listeners that throw, and of what went wrong in here. */
+  /** Hears of listeners that throw. Without it, they fail as if nobody had called them. */
   readonly failed?: (error: unknown) => void
 }
 
@@ -57,7 +57,6 @@ export class Conversation implements AsyncDisposable {
   readonly #services: Services
   readonly #completions: Completions
   readonly #settings: Settings
-  readonly #failed: (error: unknown) => void
   #closing: Promise<void> | undefined
 
   constructor({
@@ -71,14 +70,13 @@ export class Conversation implements AsyncDisposable {
     now,
     failed,
   }: ConversationOptions) {
-    this.#failed = failed ?? reportError
-    const events = new EventHub(this.#failed)
+    const events = new EventHub(failed)
     const pauses = new Pauses()
     const approvals = new Approvals({ approvers, events, pauses })
     const sessionIds = new SessionIds(ids)
     const store = new SessionStore(sessionIds)
     this.#settings = { ...DEFAULT_SETTINGS, ...settings }
-    this.#completions = new Completions(store, failed ?? reportError)
+    this.#completions = new Completions(store, failed)
     this.#services = {
       conversationId: id ?? crypto.randomUUID(),
       approvals,
@@ -91,7 +89,7 @@ export class Conversation implements AsyncDisposable {
         approvals,
         events,
         saveRule: (...rule) => policy.amendNetwork(...rule),
-        failed: this.#failed,
+        failed,
       }),
       events,
       ids: sessionIds,
@@ -142,7 +140,6 @@ export class Conversation implements AsyncDisposable {
         return { text: error.message, success: false }
       }
       // A mistake of ours must not end what the model is doing, nor stay unseen.
-      this.#failed(error)
       const text = `${tool} failed: ${(error as Error).message}`
       this.#services.events.emit({ type: 'warning', callId, turnId: turn.id, text })
       return { text, success: false }

@@ -1,24 +1,23 @@
 import type { ExecEvent } from './exec-event.ts'
 
-type Listener = (event: ExecEvent) => void
-
-/** Tells whoever listens. A listener that fails is the listener's business: it must not change what a call does. */
-export class EventHub {
-  readonly #listeners = new Set<Listener>()
+/** Tells whoever listens. A listener that fails must not change what others hear, nor what is done. */
+export class EventHub<T = ExecEvent> {
+  readonly #listeners = new Set<(event: T) => void>()
   readonly #failed: (error: unknown) => void
 
-  constructor(failed: (error: unknown) => void) {
+  /** `failed` hears of listeners that throw. */
+  constructor(failed: (error: unknown) => void = throwLater) {
     this.#failed = failed
   }
 
-  on(listener: Listener): () => void {
+  on(listener: (event: T) => void): () => void {
     // A function of its own: somebody who listens twice hears twice, and stops one at a time.
-    const own: Listener = (event) => listener(event)
+    const own = (event: T) => listener(event)
     this.#listeners.add(own)
     return () => this.#listeners.delete(own)
   }
 
-  emit(event: ExecEvent): void {
+  emit(event: T): void {
     for (const listener of [...this.#listeners]) {
       try {
         listener(event)
@@ -27,4 +26,11 @@ export class EventHub {
       }
     }
   }
+}
+
+/** Somebody has to hear of it: it is as if nobody had called the listener. */
+function throwLater(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
 }

@@ -2,7 +2,6 @@ import type { Environment } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
 import type { Approvals } from '../approvals/approvals.ts'
 import { canonicalJson } from '../approvals/canonical-json.ts'
-import type { EventHub } from '../events/event-hub.ts'
 import type { ExecResult } from '../output/exec-output.ts'
 import { applyPatchText } from '../patch/apply-patch-text.ts'
 import { needsSandbox, type PermissionProfile, permissionsOf, sandboxRequest } from '../permissions/sandbox-requests.ts'
@@ -48,7 +47,6 @@ export interface ExecutorServices {
   readonly environment: Environment
   readonly approvals: Approvals
   readonly scripts: ScriptParser
-  readonly events: EventHub
   readonly now?: () => number
 }
 

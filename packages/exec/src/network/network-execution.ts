@@ -22,7 +22,7 @@ export interface NetworkServices {
   readonly verdicts: NetworkVerdicts
   readonly saveRule: SaveNetworkRule
   /** Hears of listeners to denials that throw. */
-  readonly failed: (error: unknown) => void
+  readonly failed?: ((error: unknown) => void) | undefined
   /** Milliseconds. */
   readonly now: () => number
 }

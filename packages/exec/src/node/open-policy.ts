@@ -1,6 +1,7 @@
 import { fromPosixPath, type PathUri } from '@waldo/protocol'
 import { RulePolicy } from '../policy/rule-policy.ts'
 import { loadRules } from '../policy/rules/load-rules.ts'
+import { STARTER_LAYER } from '../policy/starter-rules.ts'
 import { dangerousReason } from '../script/dangerous.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import { grammarFiles } from './bash-grammar.ts'
@@ -14,14 +15,24 @@ export interface OpenedPolicy {
   readonly keptPaths: readonly PathUri[]
 }
 
+export interface PolicyOptions extends Partial<RulePlaces> {
+  /** Whether the rules that are shipped count, too: commands that only read, inside the sandbox. */
+  readonly starter?: boolean | undefined
+}
+
 /**
  * The rules of this machine, of its user and of a project, as a conversation needs them. Throws `RulesError` if any of
  * them is wrong. A project that is not trusted is left out by not naming its `workspace`.
  */
-export async function openPolicy({ env = process.env, ...places }: Partial<RulePlaces> = {}): Promise<OpenedPolicy> {
+export async function openPolicy({
+  env = process.env,
+  starter = false,
+  ...places
+}: PolicyOptions = {}): Promise<OpenedPolicy> {
+  const layers = await readRuleLayers({ env, ...places })
   const scripts = new ScriptParser(grammarFiles)
   const policy = new RulePolicy({
-    rules: loadRules(await readRuleLayers({ env, ...places })),
+    rules: loadRules(starter ? [STARTER_LAYER, ...layers] : layers),
     commandLine: (argv) => scripts.commandLine(argv),
     dangerousReason,
     store: new RuleFiles({ env, ...places }),

@@ -1,5 +1,4 @@
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
-import { mayAskForSandbox } from '../approvals/approval-policy.ts'
 import type { Approvals } from '../approvals/approvals.ts'
 import type { SandboxOutlook } from '../approvals/approver.ts'
 import type { DecisionKind } from '../approvals/review-decision.ts'
@@ -222,9 +221,4 @@ function decided<T>(
 ): void {
   const { tool, callId, turnId } = runtime.identity
   events.emit({ type: 'approval_decided', tool, callId, turnId, decision, source: 'config' })
-}
-
-/** What exec offers after a denial: not under `on-request`, where the model asks again by itself. */
-export function offersRetryOfCommands(policy: ApprovalPolicy): boolean {
-  return policy !== 'on-request' && mayAskForSandbox(policy)
 }

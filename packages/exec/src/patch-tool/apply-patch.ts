@@ -1,5 +1,6 @@
 import { ExecError, type ReadyEnvironment, requireTool } from '@waldo/environment'
-import { DecodeError, joinPath, type PathUri } from '@waldo/protocol'
+import { DecodeError, type EnvironmentInfo, joinPath, type PathUri, type Permissions } from '@waldo/protocol'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { orchestrate } from '../orchestrator/orchestrate.ts'
@@ -10,7 +11,9 @@ import { parsePatch } from '../patch/parse-patch.ts'
 import type { Patch } from '../patch/patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
 import { verifyPatch } from '../patch/verify-patch.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
+import { stillGranted } from '../permissions/call-permissions.ts'
+import { findDenied } from '../permissions/denied-paths.ts'
+import { widened } from '../permissions/sandbox-requests.ts'
 import { patchInScript } from '../script/patch-in-script.ts'
 import type { Interceptor } from '../unified-exec/exec-command.ts'
 import { homesOf } from './homes.ts'
@@ -49,19 +52,19 @@ async function apply(
 ): Promise<ToolAnswer> {
   const { settings } = call.turn
   const { environment } = selected
-  const permissions = call.turn.permissionsIn(selected)
+  const info = await environment.info({ signal: call.signal })
+  const permissions = await grantedPermissions(selected, info, call, services)
   const situation = { permissions, place: selected, hasManagedNetwork: false }
   const nothingMore = { requested: 'use_default', isPreApproved: true } as const
   // What a patch is made of is read as a command would read it.
   const { request: sandbox } = confinedChoice({ ...situation, call: nothingMore })
-  const info = await environment.info({ signal: call.signal })
   const { temporaryDirectories } = info
   // Where the model wants to work is none of them: that may be a link, under a name that looks harmless.
   const homes = homesOf(permissions, { ...selected, temporaryDirectories })
   const verified = await invalidIfWrong(() =>
     verifyPatch(patch, { files: environment.files, cwd, homes, sandbox, signal: call.signal }),
   )
-  const runtime = new PatchRun(verified, { call, selected, info, services })
+  const runtime = new PatchRun(verified, { call, selected, permissions, info, services })
   const outcome = await orchestrate(
     {
       runtime,
@@ -77,6 +80,22 @@ async function apply(
   }
   const { success, text } = outcome.value
   return { text: success ? text : `apply_patch failed: ${text}`, success }
+}
+
+/** What may be written unasked: as the profile says, and what was granted ahead. */
+async function grantedPermissions(
+  selected: ReadyEnvironment,
+  info: EnvironmentInfo,
+  { turn, signal }: ToolCall,
+  { granted }: Services,
+): Promise<Permissions> {
+  const permissions = turn.permissionsIn(selected)
+  const context = { permissions, place: selected, files: selected.environment.files, info, signal }
+  const additional = await stillGranted({
+    granted: granted.of(selected.environmentId, turn.id),
+    findDenied: (paths) => findDenied(paths, context),
+  })
+  return additional ? widened(permissions, additional) : permissions
 }
 
 function directoryIn(cwd: PathUri, text: string): PathUri {

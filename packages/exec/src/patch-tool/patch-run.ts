@@ -1,5 +1,5 @@
 import { ExecError, type ReadyEnvironment } from '@waldo/environment'
-import { type EnvironmentInfo, type PathUri, parent } from '@waldo/protocol'
+import { type EnvironmentInfo, type PathUri, type Permissions, parent } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox } from '../approvals/approval-policy.ts'
 import type { ApprovalSubject, PatchedFile } from '../approvals/approver.ts'
 import type { Services } from '../conversation/services.ts'
@@ -17,6 +17,15 @@ export type PatchOutcome =
   | { readonly success: true; readonly text: string }
   | { readonly success: false; readonly text: string }
 
+export interface PatchContext {
+  readonly call: ToolCall
+  readonly selected: ReadyEnvironment
+  /** What may be done there unasked. */
+  readonly permissions: Permissions
+  readonly info: EnvironmentInfo
+  readonly services: Services
+}
+
 /** Applies a patch: what the orchestrator knows of one. */
 export class PatchRun implements ToolRuntime<PatchOutcome> {
   readonly identity: CallIdentity
@@ -27,20 +36,7 @@ export class PatchRun implements ToolRuntime<PatchOutcome> {
   readonly #selected: ReadyEnvironment
   readonly #services: Services
 
-  constructor(
-    verified: VerifiedPatch,
-    {
-      call,
-      selected,
-      info,
-      services,
-    }: {
-      readonly call: ToolCall
-      readonly selected: ReadyEnvironment
-      readonly info: EnvironmentInfo
-      readonly services: Services
-    },
-  ) {
+  constructor(verified: VerifiedPatch, { call, selected, permissions, info, services }: PatchContext) {
     const { callId, turn } = call
     const { environmentId, workspaceRoots, cwd } = selected
     this.identity = { tool: 'apply_patch', callId, turnId: turn.id, environmentId }
@@ -53,7 +49,7 @@ export class PatchRun implements ToolRuntime<PatchOutcome> {
     this.#verified = verified
     this.#situation = {
       touched: verified.touched,
-      permissions: turn.permissionsIn(selected),
+      permissions,
       place: { cwd, workspaceRoots, temporaryDirectories: info.temporaryDirectories },
       approvalPolicy: turn.settings.approvalPolicy,
     }
@@ -102,8 +98,8 @@ export class PatchRun implements ToolRuntime<PatchOutcome> {
       const outcome: PatchOutcome = { success: false, text: (error as Error).message }
       end(outcome)
       if (!PatchError.is(error) && !ExecError.is(error)) throw error
-      // Nothing has changed: another attempt starts from the same place.
-      const isDenied = sandbox !== undefined && wasDenied(error)
+      // Where nothing has changed, another attempt starts from the same place.
+      const isDenied = sandbox !== undefined && !PatchError.is(error, 'PARTIAL') && wasDenied(error)
       const denial = { kind: 'file', access: 'write', rule: outcome.text, confidence: 'likely' } as const
       return { value: outcome, ...(isDenied && { denial: { denials: [denial] } }) }
     }

@@ -1,5 +1,6 @@
 import type { PathUri } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import {
   type AdditionalPermissions,
   coversPermissions,
@@ -8,11 +9,6 @@ import {
   unitePermissions,
 } from './additional-permissions.ts'
 import type { SandboxPermissions } from './sandbox-permissions.ts'
-
-/** A call that cannot be answered as it stands. The text is for the model. */
-export class InvalidCall extends Error {
-  override readonly name = 'InvalidCall'
-}
 
 export interface PermissionArguments {
   readonly sandbox_permissions?: SandboxPermissions | undefined
@@ -98,8 +94,11 @@ export async function refuseDenied(
   throw new InvalidCall(`\`${denied}\` is denied by the permission profile, and no approval can lift that`)
 }
 
-/** The profile, or what a link leads to, may be another one since. */
-async function stillGranted({ granted, findDenied }: CallContext): Promise<AdditionalPermissions | undefined> {
+/** What of it can still be had: the profile, or what a link leads to, may be another one since. */
+export async function stillGranted({
+  granted,
+  findDenied,
+}: Pick<CallContext, 'granted' | 'findDenied'>): Promise<AdditionalPermissions | undefined> {
   if (!granted) return undefined
   const open = async (paths: readonly PathUri[]) => {
     const denied = await Promise.all(paths.map(async (path) => (await findDenied([path])) !== undefined))

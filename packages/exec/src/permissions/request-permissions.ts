@@ -1,10 +1,11 @@
 import { requireTool } from '@waldo/environment'
 import { mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { TurnAborted } from '../orchestrator/turn-aborted.ts'
 import { type RequestedPermissions, resolvePermissions } from './additional-permissions.ts'
-import { InvalidCall, refuseDenied } from './call-permissions.ts'
+import { refuseDenied } from './call-permissions.ts'
 import { findDenied } from './denied-paths.ts'
 
 export interface RequestPermissionsArguments {

@@ -1,3 +1,5 @@
+import type { RuleLayer } from './rules/load-rules.ts'
+
 /**
  * Commands that only read and run nothing else, whatever follows their names. They stay in the sandbox. It is a file
  * like others, for those who want it: nothing here is allowed by itself.
@@ -42,3 +44,9 @@ prefix_rule(
     ],
 )
 `
+
+/** The same as a layer of its own, for whoever wants it beside the others. */
+export const STARTER_LAYER: RuleLayer = {
+  name: 'starter',
+  files: [{ path: 'waldo:starter.rules', text: STARTER_RULES }],
+}

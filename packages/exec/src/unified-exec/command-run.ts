@@ -1,15 +1,15 @@
 import type { ReadyEnvironment, StartOptions } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
-import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
+import { type ApprovalPolicy, mayAskForSandbox } from '../approvals/approval-policy.ts'
 import type { ApprovalSubject } from '../approvals/approver.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolCall } from '../conversation/tool-call.ts'
 import type { ExecutionNetwork } from '../network/network-execution.ts'
-import { offersRetryOfCommands } from '../orchestrator/orchestrate.ts'
 import type { Requirement } from '../orchestrator/requirement.ts'
 import type { Attempt, AttemptResult, CallIdentity, ToolRuntime } from '../orchestrator/tool-runtime.ts'
 import { ProcessLog } from '../output/log/process-log.ts'
-import { type CallPermissions, InvalidCall } from '../permissions/call-permissions.ts'
+import type { CallPermissions } from '../permissions/call-permissions.ts'
 import { canonicalCommand } from '../script/canonical-command.ts'
 import { childEnvironment } from './child-environment.ts'
 import { endQuietly } from './end-quietly.ts'
@@ -213,4 +213,9 @@ export class CommandRun implements ToolRuntime<Observation> {
       signal: this.#call.turn.signal,
     })
   }
+}
+
+/** Whether a command that was denied something is asked about again: under `on-request` the model asks by itself. */
+export function offersRetryOfCommands(policy: ApprovalPolicy): boolean {
+  return policy !== 'on-request' && mayAskForSandbox(policy)
 }

@@ -1,3 +1,4 @@
+import { EventHub } from '../events/event-hub.ts'
 import { boundaryAfter, decodeLossy, encodeUtf8 } from '../output/utf8.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { SessionStore } from './session-store.ts'
@@ -23,21 +24,17 @@ const MAX_COMMAND = 200
 /** Tells that something has ended, so that nobody has to poll for it. */
 export class Completions {
   readonly #store: SessionStore
-  readonly #failed: (error: unknown) => void
-  readonly #listeners = new Set<() => void>()
+  readonly #hub: EventHub<void>
 
   /** `failed` hears of listeners that throw. */
-  constructor(store: SessionStore, failed: (error: unknown) => void) {
+  constructor(store: SessionStore, failed?: (error: unknown) => void) {
     this.#store = store
-    this.#failed = failed
+    this.#hub = new EventHub(failed)
   }
 
   /** Told when there may be something to take. */
   onCompletion(listener: () => void): () => void {
-    // A function of its own: somebody who listens twice hears twice, and stops one at a time.
-    const own = () => listener()
-    this.#listeners.add(own)
-    return () => this.#listeners.delete(own)
+    return this.#hub.on(listener)
   }
 
   watch(session: ExecSession): void {
@@ -66,14 +63,7 @@ export class Completions {
     await session.ended
     // Whoever is looking at it sees that it has ended, unless they give up.
     await session.idle()
-    if (!this.#store.isOpen(session)) return
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener()
-      } catch (error) {
-        this.#failed(error)
-      }
-    }
+    if (this.#store.isOpen(session)) this.#hub.emit()
   }
 }
 

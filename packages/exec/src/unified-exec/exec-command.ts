@@ -1,17 +1,13 @@
 import { ExecError, type ReadyEnvironment, requireTool } from '@waldo/environment'
 import { DecodeError, joinPath, type PathUri } from '@waldo/protocol'
 import { shellQuote } from '../approvals/shell-quote.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { type Outcome, orchestrate } from '../orchestrator/orchestrate.ts'
 import { retryRejected, warning } from '../output/response-notes.ts'
 import { truncateMiddle } from '../output/truncate-middle.ts'
-import {
-  type CallPermissions,
-  callPermissions,
-  InvalidCall,
-  type PermissionArguments,
-} from '../permissions/call-permissions.ts'
+import { type CallPermissions, callPermissions, type PermissionArguments } from '../permissions/call-permissions.ts'
 import { findDenied } from '../permissions/denied-paths.ts'
 import { CommandRun } from './command-run.ts'
 import type { ExecSession } from './exec-session.ts'

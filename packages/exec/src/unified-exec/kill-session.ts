@@ -1,8 +1,8 @@
 import { ExecError } from '@waldo/environment'
 import { abortable } from '../approvals/abortable.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
 import { observe } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
 

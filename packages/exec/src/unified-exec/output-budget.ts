@@ -1,4 +1,4 @@
-import { InvalidCall } from '../permissions/call-permissions.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 
 /** How many tokens of output a call asks for, if it does. Throws for what is no amount, before anything is done. */
 export function outputBudget({ max_output_tokens: tokens }: { readonly max_output_tokens?: number | undefined }) {

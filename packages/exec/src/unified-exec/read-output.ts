@@ -1,3 +1,4 @@
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { PatternError } from '../output/line-pattern/pattern-error.ts'
@@ -5,7 +6,6 @@ import type { LogLine } from '../output/log/log-snapshot.ts'
 import type { ProcessLog } from '../output/log/process-log.ts'
 import { byteBudget, policyOfCall } from '../output/truncation-policy.ts'
 import { encodeUtf8 } from '../output/utf8.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
 import { outputBudget } from './output-budget.ts'
 
 export interface ReadOutputArguments {

@@ -1,4 +1,4 @@
-import { InvalidCall } from '../permissions/call-permissions.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { SessionIds } from './session-ids.ts'
 

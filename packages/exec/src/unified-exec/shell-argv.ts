@@ -1,5 +1,5 @@
 import type { EnvironmentInfo } from '@waldo/protocol'
-import { InvalidCall } from '../permissions/call-permissions.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 
 type ShellKind = 'bash' | 'zsh' | 'sh' | 'powershell' | 'cmd'
 

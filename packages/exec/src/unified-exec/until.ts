@@ -1,7 +1,7 @@
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import { LinePattern } from '../output/line-pattern/line-pattern.ts'
 import { PatternError } from '../output/line-pattern/pattern-error.ts'
 import { warning } from '../output/response-notes.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
 
 /** What a call waits for, as a model writes it. Null is as good as absent. */
 export type UntilArgument = 'exit' | 'output' | { readonly idle_ms?: number | null; readonly match?: string | null }

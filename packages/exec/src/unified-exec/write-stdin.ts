@@ -1,8 +1,9 @@
 import { ExecError } from '@waldo/environment'
+import { abortable } from '../approvals/abortable.ts'
+import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { retryRejected } from '../output/response-notes.ts'
-import { InvalidCall } from '../permissions/call-permissions.ts'
 import type { ExecSession } from './exec-session.ts'
 import { type Observation, observe } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
@@ -83,7 +84,7 @@ async function write(session: ExecSession, chars: string, signal: AbortSignal): 
     await session.kill('the executor cannot interrupt processes, so it was ended instead')
     return undefined
   }
-  await pause(AFTER_WRITE_MS, signal)
+  await abortable(new Promise((resolve) => setTimeout(resolve, AFTER_WRITE_MS)), signal)
   return undefined
 }
 
@@ -100,19 +101,4 @@ async function perhapsRetried(
   if (outcome.kind === 'rejected') return { shown: observed, rejection: retryRejected(outcome.reason) }
   if (outcome.retryRejected === undefined) return { shown: outcome.value }
   return { shown: observed, rejection: retryRejected(outcome.retryRejected) }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', abort)
-      resolve()
-    }, ms)
-    if (signal.aborted) abort()
-    else signal.addEventListener('abort', abort, { once: true })
-  })
 }
