@@ -46,9 +46,9 @@ Which call:
 
 Rules are *.rules in /etc/waldo/rules, in rules of the directory where waldo env keeps environments
 ($WALDO_HOME, $XDG_CONFIG_HOME/waldo or ~/.config/waldo), and in .waldo/rules of the project: where
-you are, or --cwd. All of
-them count, and the strictest decides. If one file is wrong, none can be used: then all of these but
-test exit with 1. A wrong option: 2. The language is described in docs/policy.md.`
+you are, or --cwd. All of them count, and the strictest decides. If one file is wrong, none can be
+used: then all of these but test exit with 1. A wrong option: 2. The language is described in
+docs/policy.md.`
 
 /** Who has so many does not read on. */
 const MAX_PROBLEMS = 50
