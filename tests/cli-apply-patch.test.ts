@@ -68,7 +68,10 @@ describe('waldo apply-patch', () => {
     const patch = '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch'
     const nowhere = await person.waldo(['apply-patch', '--cwd', '/not/there', patch])
     assert.equal(nowhere.code, 1)
-    assert.match(nowhere.stderr, /\/not\/there/)
+    assert.match(nowhere.stderr, /^Error: cannot work in \S+\/not\/there: there is no such directory/)
+    const noDirectory = await person.waldo(['apply-patch', '--dry-run', '--cwd', 'a.txt', patch])
+    assert.equal(noDirectory.code, 1)
+    assert.match(noDirectory.stderr, /^Error: cannot work in \S+\/a\.txt: it is not a directory/)
     assert.equal((await person.waldo(['apply-patch', '--frob', CHANGE])).code, 2)
     assert.equal((await person.waldo(['apply-patch', '--sandbox', 'soft', CHANGE])).code, 2)
     assert.equal(textOf(person), 'one\ntwo\nthree\n')

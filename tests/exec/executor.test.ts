@@ -3,12 +3,9 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
-  Approvals,
-  EventHub,
   Executor,
   type ExecutorConfig,
   normalizeResult,
-  Pauses,
   type ReviewDecision,
   ScriptParser,
   scriptedApprover,
@@ -36,12 +33,11 @@ for (const [where, open] of Object.entries(PLACES)) {
 
     function executor(config: Partial<ExecutorConfig>, answers: ReviewDecision[] = []) {
       const approver = scriptedApprover(answers)
-      const events = new EventHub(assert.ifError)
       const own = new Executor(
         { approvalPolicy: 'on-request', permissions: 'workspace', cwd, ...config },
         {
           environment: place.environment,
-          approvals: new Approvals({ approvers: [approver], events, pauses: new Pauses() }),
+          approvers: [approver],
           scripts: new ScriptParser(grammarFiles),
         },
       )

@@ -268,10 +268,19 @@ for (const [where, open] of Object.entries(PLACES)) {
         assert.equal(success, true)
         assert.match(
           text,
-          /^Wall time: 0\.0000 seconds\nOutput:\nSuccess\. Updated the following files:\nA shell\.txt\n/,
+          /^Wall time: \d+\.\d{4} seconds\nOutput:\nSuccess\. Updated the following files:\nA shell\.txt\n/,
         )
         assert.equal(readFileSync(at('sub/shell.txt'), 'utf8'), 'new\n')
         assert.equal(talk.ofType('exec_begin').length, 0)
+        // Where it says it belongs is not where the command would have run.
+        const elsewhere = adding('lost.txt').replace('\n', '\n*** Environment ID: production\n')
+        const lost = await talk.call('exec_command', { cmd: `apply_patch <<'EOF'\n${elsewhere}EOF` })
+        assert.match(lost.text, /is for the environment `production`/)
+        const nowhere = await talk.call('exec_command', {
+          cmd: `cd not/there && apply_patch <<'EOF'\n${adding('x')}EOF`,
+        })
+        assert.equal(nowhere.success, false)
+        assert.ok(!existsSync(at('lost.txt')) && !existsSync(at('not')))
         const bare = await talk.call('exec_command', { cmd: adding('bare.txt') })
         assert.match(bare.text, /patch detected without explicit call to apply_patch/)
         assert.ok(!existsSync(at('bare.txt')))

@@ -7,7 +7,6 @@ import {
   type Approver,
   Conversation,
   type ConversationOptions,
-  dangerousReason,
   type ExecEvent,
   type IdSource,
   loadRules,
@@ -119,8 +118,7 @@ export class Talk implements AsyncDisposable {
     this.#place = place
     const policy = new RulePolicy({
       rules: loadRules([{ name: 'project', files: [{ path: 'test.rules', text: rules }] }]),
-      commandLine: (argv) => scripts.commandLine(argv),
-      dangerousReason,
+      scripts,
       store: { append: async (scope, line) => void this.saved.push(`${scope}: ${line}`) },
     })
     const failed = (error: unknown) => {

@@ -206,12 +206,19 @@ inEachPlace('the lifetime of a process', (place) => {
     talk.conversation.onCompletion(() => told++)
     const held = gate(place())
     const controller = new AbortController()
-    const waiting = talk.call('exec_command', { cmd: `echo up; ${held.wait}` }, { signal: controller.signal })
+    const waiting = talk.call(
+      'exec_command',
+      { cmd: `echo up; ${held.wait}; echo down` },
+      { signal: controller.signal },
+    )
     await until(() => talk.ofType('exec_output').length > 0)
-    talk.conversation.onEvent(({ type }) => type === 'exec_end' && controller.abort())
+    // It exits while it is waited for, and whoever waits gives up before its end is told.
+    talk.conversation.onEvent(
+      ({ type }) => type === 'exec_output' && talk.ofType('exec_output').length > 1 && controller.abort(),
+    )
     held.open()
     const { success } = await waiting
-    if (success) return
+    assert.equal(success, false)
     await until(() => told === 1)
     assert.equal((await talk.conversation.takeCompletions()).length, 1)
   })

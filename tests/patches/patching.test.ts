@@ -19,6 +19,7 @@ import { parsePatch } from '../../packages/exec/src/patch/parse-patch.ts'
 import { PatchError } from '../../packages/exec/src/patch/patch-error.ts'
 import { verifyPatch } from '../../packages/exec/src/patch/verify-patch.ts'
 import { scratch } from '../environments/scratch.ts'
+import { countedFiles } from './counted-files.ts'
 import { faultyFiles } from './faulty-files.ts'
 import { patch, update } from './patch-case.ts'
 import { openSettings } from './settings.ts'
@@ -126,6 +127,44 @@ for (const { title, environment } of settings.all) {
       )
       await commitPatch(verified, { files })
       assert.deepEqual(readTree(elsewhere.path), { 'new/deep/f': '1\n' })
+    })
+
+    test('may require that the directory is there, which takes no round trip', async () => {
+      using dir = scratch()
+      writeTree(dir.path, { f: 'a\n', 'd/x': '1\n', link: { link: 'd' }, broken: { link: 'nowhere' } })
+      const add = parsePatch(patch('*** Add File: y', '+2'))
+      const counted = countedFiles(files)
+      const verifyIn = (name: string) =>
+        verifyPatch(add, { files: counted.files, cwd: fromPosixPath(dir.at(name)), requireDirectory: true })
+      assert.deepEqual((await verifyIn('link')).touched, [fromPosixPath(dir.at('d/y'))])
+      assert.equal(counted.count.depth, 1)
+      for (const [name, reason] of [
+        ['missing', /cannot work in \S+missing: there is no such directory/],
+        ['broken', /there is no such directory/],
+        ['f', /cannot work in \S+f: it is not a directory/],
+        ['f/g', /cannot work in/],
+      ] as const) {
+        await assert.rejects(verifyIn(name), (error) => PatchError.is(error, 'MISMATCH') && reason.test(error.message))
+      }
+    })
+
+    test('in a directory that a sandbox hides is refused if that must be there', { skip: noSandbox }, async () => {
+      using dir = scratch()
+      writeTree(dir.path, { 'hidden/d/f': 'a\n' })
+      const hidden = { type: 'path', path: fromPosixPath(dir.at('hidden')) } as const
+      const root = { type: 'special', value: { kind: 'root' } } as const
+      const entries = [{ path: root, access: 'read' } as const, { path: hidden, access: 'deny' } as const]
+      const sandbox = {
+        ...sandboxProfiles.readOnly(),
+        permissions: { type: 'managed', file_system: { type: 'restricted', entries }, network: 'restricted' },
+      } as const
+      const options = { files, cwd: fromPosixPath(dir.at('hidden/d')), requireDirectory: true } as const
+      const add = parsePatch(patch(`*** Add File: ${dir.at('x')}`, '+x'))
+      await verifyPatch(add, options)
+      await assert.rejects(
+        verifyPatch(add, { ...options, sandbox }),
+        (error) => PatchError.is(error, 'MISMATCH') && /cannot work in/.test(error.message),
+      )
     })
 
     test('with paths that nothing can be put beside, or that no system takes, is refused', async () => {

@@ -1,4 +1,4 @@
-import { linked } from './sleep.ts'
+import { linked } from '@waldo/environment'
 
 /**
  * A stream of what a generator yields, made as it is read. Whoever cancels the stream ends the generator, also while it

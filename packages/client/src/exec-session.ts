@@ -1,4 +1,4 @@
-import { type CallOptions, type EnvironmentStatus, ExecError } from '@waldo/environment'
+import { abortable, type CallOptions, type EnvironmentStatus, ExecError, sleep } from '@waldo/environment'
 import { ErrorCode, SHUTTING_DOWN } from '@waldo/protocol'
 import { ConnectionClosedError, RemoteError } from '@waldo/rpc'
 import { fromWireError } from './from-wire-error.ts'
@@ -6,7 +6,6 @@ import { type ConnectOptions, type LiveConnection, openConnection } from './live
 import { ManagedNetworks } from './managed-networks.ts'
 import { NotificationRoutes } from './notification-routes.ts'
 import { type Ready, type SessionState, statusOf } from './session-state.ts'
-import { abortable, sleep } from './sleep.ts'
 import { tell } from './tell.ts'
 
 /** How long to try if the server does not say how long it keeps a session: less than the reference's 30 s. */

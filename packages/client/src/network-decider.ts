@@ -1,7 +1,6 @@
-import type { ManagedNetwork, NetworkRequest } from '@waldo/environment'
+import { abortable, linked, type ManagedNetwork, type NetworkRequest } from '@waldo/environment'
 import type { NetworkPolicyResult } from '@waldo/protocol'
 import { decideMs } from './network-params.ts'
-import { abortable, linked } from './sleep.ts'
 
 type Answer = NetworkPolicyResult['decision']
 

@@ -1,8 +1,7 @@
-import { type CallOptions, ExecError, type ProcessEvent } from '@waldo/environment'
+import { abortable, type CallOptions, ExecError, type ProcessEvent } from '@waldo/environment'
 import { deferred } from './deferred.ts'
 import type { EventSource, ProcessEnd } from './event-source.ts'
 import { exitVerdict } from './exit-verdict.ts'
-import { abortable } from './sleep.ts'
 
 /** What is kept for readers. */
 const KEPT_BYTES = 8 * 1024 * 1024

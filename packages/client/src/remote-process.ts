@@ -1,4 +1,5 @@
 import {
+  abortable,
   type CallOptions,
   ExecError,
   type OutputOptions,
@@ -11,7 +12,6 @@ import { byteStream } from './byte-stream.ts'
 import { encodeBase64 } from './encode-base64.ts'
 import type { EventSource } from './event-source.ts'
 import type { SessionCallOptions } from './exec-session.ts'
-import { abortable } from './sleep.ts'
 
 const WRITE_BYTES = 256 * 1024
 const TEXT_BYTES = 1024 * 1024

@@ -1,9 +1,8 @@
-import type { WatchBatch } from '@waldo/environment'
+import { abortable, type WatchBatch } from '@waldo/environment'
 import type { FsChanged, FsWatchResult, PathUri } from '@waldo/protocol'
 import { RemoteError } from '@waldo/rpc'
 import type { ExecSession } from './exec-session.ts'
 import { fromWireError } from './from-wire-error.ts'
-import { abortable } from './sleep.ts'
 
 /** Batches that wait for a reader. Beyond it they become one that says: look again. */
 const MAX_BATCHES = 256

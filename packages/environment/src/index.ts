@@ -57,3 +57,4 @@ export {
 } from './selection/ready-environments.ts'
 export { type ConversationStart, StickySelection, type TurnRequest } from './selection/sticky-selection.ts'
 export { offeredTools, requireTool, type Tool, type ToolSituation } from './selection/tools.ts'
+export { abortable, linked, sleep } from './waiting.ts'

@@ -5,7 +5,6 @@ export {
   namedApprovalPolicy,
   policyName,
 } from './approvals/approval-policy.ts'
-export { Approvals } from './approvals/approvals.ts'
 export type {
   ApprovalRequest,
   ApprovalSubject,
@@ -15,11 +14,9 @@ export type {
 } from './approvals/approver.ts'
 export { callbackApprover } from './approvals/callback-approver.ts'
 export { describeRequest } from './approvals/describe-request.ts'
-export { Pauses } from './approvals/pauses.ts'
 export { QueueApprover } from './approvals/queue-approver.ts'
 export { RequestSheet } from './approvals/request-sheet.ts'
 export type { DecisionKind, DecisionSource, ReviewDecision } from './approvals/review-decision.ts'
-export { decisionLabel } from './approvals/review-decision.ts'
 export { type ScriptedAnswer, type ScriptedApprover, scriptedApprover } from './approvals/scripted-approver.ts'
 export { shellQuote } from './approvals/shell-quote.ts'
 export { visibleText } from './approvals/visible-text.ts'
@@ -32,18 +29,16 @@ export {
 export { DEFAULT_SETTINGS, type Settings } from './conversation/settings.ts'
 export type { ToolAnswer } from './conversation/tool-call.ts'
 export type { Turn, TurnEnd, TurnSession } from './conversation/turn.ts'
-export { EventHub } from './events/event-hub.ts'
 export type { EndState, ExecBegin, ExecEnd, ExecEvent, ExecEventType } from './events/exec-event.ts'
 export {
   type ExecutionRequest,
   Executor,
   type ExecutorConfig,
-  type ExecutorServices,
+  type ExecutorOptions,
 } from './executor/executor.ts'
 export type { Amendment, Requirement, Why } from './orchestrator/requirement.ts'
 export { TurnAborted } from './orchestrator/turn-aborted.ts'
 export type { ExecFailure, ExecOutput, ExecResult } from './output/exec-output.ts'
-export { HeadTailBuffer } from './output/head-tail-buffer.ts'
 export { normalizeResult } from './output/normalize-result.ts'
 export type { TruncationPolicy } from './output/truncation-policy.ts'
 export { applyPatchText } from './patch/apply-patch-text.ts'
@@ -68,9 +63,9 @@ export { RuleSet } from './policy/rules/rule-set.ts'
 export { type RuleProblem, RulesError } from './policy/rules/rules-error.ts'
 export { type Change, type SimulationEvent, simulate } from './policy/simulation/simulate.ts'
 export { STARTER_LAYER } from './policy/starter-rules.ts'
-export { dangerousReason } from './script/dangerous.ts'
 export { ScriptParser } from './script/script-parser.ts'
 export type { CommandLine, Segment } from './script/segment.ts'
+export { shellWrapper } from './script/shell-wrapper.ts'
 export type { ToolDefinition } from './tools/tool-definition.ts'
 export { offersRetryOfCommands } from './unified-exec/command-run.ts'
 export { type Completion, completionMessage } from './unified-exec/completions.ts'

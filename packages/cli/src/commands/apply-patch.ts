@@ -119,9 +119,8 @@ async function apply({ patch, environment, cwd, sandbox: mode, isDryRun }: Reque
   const chosen = environments.choose(environment)
   const directory = await chosen.path(cwd)
   const { files } = chosen.environment
-  if (!(await files.metadata(directory, { signal })).isDirectory) throw new UsageError(`${cwd} is no directory`)
-  const options = { files, cwd: directory, sandbox: sandboxOf(mode, directory), signal }
-  return isDryRun ? diffText((await verifyPatch(parsed, options)).changes) : await applyPatchText(patch, options)
+  const options = { files, cwd: directory, sandbox: sandboxOf(mode, directory), requireDirectory: true, signal } as const
+  return isDryRun ? diffText((await verifyPatch(parsed, options)).changes) : await applyPatchText(parsed, options)
 }
 
 function sandboxOf(mode: SandboxMode, directory: PathUri): SandboxRequest | undefined {

@@ -37,7 +37,7 @@ Which rules:
 Which call:
   --approval POLICY         on-request (default), untrusted, never, or what may be asked about:
                             granular:sandbox, granular:rules, granular:sandbox,rules
-                            (on-failure is an older name of on-request)
+                            (on-failure is taken for on-request)
   --sandbox MODE            workspace (default), read-only or full-access
   --escalated               check: the call asks to run outside of its sandbox
 

@@ -12,7 +12,7 @@ import { print } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { columns } from './columns.ts'
 import { describeCheck } from './describe-check.ts'
-import { CALL_FLAGS, callSettings, explainCall, policyOf, SHELL } from './judged-call.ts'
+import { CALL_FLAGS, callSettings, policyOf, SHELL } from './judged-call.ts'
 import { RULE_FLAGS, readRuleSource } from './rule-source.ts'
 
 const EXIT_CODES = { allow: 0, ask: 10, forbidden: 20 } as const
@@ -60,7 +60,7 @@ export async function checkCommand(args: string[], help: string): Promise<number
   const { layers } = await readRuleSource(flags, help)
   const sandboxPermissions = flags.escalated ? 'require_escalated' : 'use_default'
   const command = { ...settings, argv, sandboxPermissions } as const
-  const explanation = await explainCall(policyOf(layers), command)
+  const explanation = await policyOf(layers).explain(command)
   const isOutside =
     flags.escalated || (explanation.requirement.kind === 'skip' && explanation.requirement.bypassSandbox)
   const sandbox = settings.permissions.type === 'disabled' ? 'none' : isOutside ? 'outside' : 'inside'

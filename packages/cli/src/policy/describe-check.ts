@@ -1,4 +1,4 @@
-import { RequestSheet, shellQuote, type Why } from '@waldo/exec'
+import { RequestSheet, shellQuote, shellWrapper, type Why } from '@waldo/exec'
 import type { Check, CheckedSegment } from './check-command.ts'
 
 const MAX_COMMAND_ROWS = 40
@@ -20,7 +20,7 @@ export function describeCheck(check: Check, columns: number): string {
   const sheet = new RequestSheet(columns)
   const { argv, segments, why, opaque, reason, proposedRule } = check
   sheet.title(verdict(check))
-  sheet.block(argv.length === 3 && /^-l?c$/.test(argv[1]!) ? argv[2]! : shellQuote(argv), MAX_COMMAND_ROWS)
+  sheet.block(shellWrapper(argv)?.script ?? shellQuote(argv), MAX_COMMAND_ROWS)
   if (reason !== null) sheet.field('reason', reason)
   sheet.title('')
   sheet.title(opaque === null ? 'What it runs' : 'What it runs cannot be seen, so it is judged as a whole')

@@ -2,14 +2,10 @@ import {
   type ApprovalPolicy,
   type CommandToJudge,
   DEFAULT_SETTINGS,
-  dangerousReason,
-  type Explanation,
   loadRules,
-  mayAskForSandbox,
   namedApprovalPolicy,
   type PermissionProfile,
   permissionsOf,
-  policyName,
   type RuleLayer,
   RulePolicy,
   ScriptParser,
@@ -67,22 +63,9 @@ function permissionProfile(given: string | undefined, help: string): PermissionP
 
 /** Throws `RulesError` if the rules cannot be used. Rules are only asked here, never saved. */
 export function policyOf(layers: readonly RuleLayer[]): RulePolicy {
-  const scripts = new ScriptParser(grammarFiles)
   return new RulePolicy({
     rules: loadRules(layers),
-    commandLine: (argv) => scripts.commandLine(argv),
-    dangerousReason,
+    scripts: new ScriptParser(grammarFiles),
     store: { append: () => Promise.reject(new Error('rules are not saved by a command that only asks')) },
   })
-}
-
-/** As a tool call is judged: what nobody may be asked for is refused whatever the rules say. */
-export async function explainCall(policy: RulePolicy, command: CommandToJudge): Promise<Explanation> {
-  const explanation = await policy.explain(command)
-  const { approvalPolicy, sandboxPermissions } = command
-  if (sandboxPermissions === 'use_default' || mayAskForSandbox(approvalPolicy)) return explanation
-  const text = `under the approval policy "${policyName(approvalPolicy)}" a call cannot ask to leave its sandbox`
-  const otherwise = 'without asking for it (use_default) the rules decide'
-  const why = [{ source: 'approval-policy', text, otherwise } as const]
-  return { ...explanation, decision: 'forbidden', requirement: { kind: 'forbidden', reason: text, why }, why }
 }

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
-import { type RulePolicy, simulate } from '@waldo/exec'
+import { simulate } from '@waldo/exec'
 import { parseCommand } from '../parse-command.ts'
 import { printError } from '../print.ts'
 import { BROKEN_PIPE, OutputClosedError, StandardStream } from '../standard-stream.ts'
 import { UsageError } from '../usage-error.ts'
 import { columns } from './columns.ts'
-import { CALL_FLAGS, callSettings, explainCall, policyOf } from './judged-call.ts'
+import { CALL_FLAGS, callSettings, policyOf } from './judged-call.ts'
 import { RULE_FLAGS, readRuleSource } from './rule-source.ts'
 import { SimulationReport } from './simulation-report.ts'
 
@@ -18,8 +18,8 @@ export async function simulateLog(args: string[], help: string): Promise<number>
   if (flags.log === undefined) throw new UsageError('simulate: --log FILE is missing', help)
   const call = callSettings(flags, help)
   const { layers } = await readRuleSource(flags, help)
-  const now = judging(policyOf(layers))
-  const other = judging(policyOf(await otherLayers(flags, help)))
+  const now = policyOf(layers)
+  const other = policyOf(await otherLayers(flags, help))
   // Without others, what the rules do is seen best beside none at all.
   const policies = flags.against ? { before: now, after: other } : { before: other, after: now }
   const report = new SimulationReport()
@@ -47,10 +47,4 @@ export async function simulateLog(args: string[], help: string): Promise<number>
 async function otherLayers({ against, starter }: { against?: string[]; starter?: true }, help: string) {
   if (!against) return []
   return (await readRuleSource({ rules: against, ...(starter && { starter }) }, help)).layers
-}
-
-function judging(policy: RulePolicy) {
-  return {
-    judge: async (command: Parameters<RulePolicy['judge']>[0]) => (await explainCall(policy, command)).requirement,
-  }
 }

@@ -32,7 +32,7 @@ export function mayAskForSandbox(policy: ApprovalPolicy): boolean {
 
 const NAMES = ['untrusted', 'on-request', 'never'] as const
 
-/** By its name. `on-failure` is what `on-request` was called once; undefined for anything else. */
+/** By its name. `on-failure` is taken for `on-request`, which has taken its place; undefined for anything else. */
 export function namedApprovalPolicy(name: string): ApprovalPolicy | undefined {
   return name === 'on-failure' ? 'on-request' : NAMES.find((known) => known === name)
 }

@@ -1,5 +1,5 @@
+import { abortable } from '@waldo/environment'
 import type { EventHub } from '../events/event-hub.ts'
-import { abortable } from './abortable.ts'
 import { ApprovalCache } from './approval-cache.ts'
 import type { ApprovalRequest, Approver } from './approver.ts'
 import { checkedDecision } from './checked-decision.ts'

@@ -1,4 +1,4 @@
-import { ExecError, type ReadyEnvironments } from '@waldo/environment'
+import { ExecError, linked, type ReadyEnvironments } from '@waldo/environment'
 import { DecodeError, type PathUri } from '@waldo/protocol'
 import { Approvals } from '../approvals/approvals.ts'
 import type { Approver } from '../approvals/approver.ts'
@@ -125,7 +125,8 @@ export class Conversation implements AsyncDisposable {
   ): Promise<ToolAnswer> {
     const { now } = this.#services
     const start = now()
-    const signals = signal ? AbortSignal.any([turn.signal, signal]) : turn.signal
+    const ending = linked(turn.signal, signal)
+    const { signal: signals } = ending
     try {
       if (this.#closing) throw new InvalidCall('the conversation is closed')
       signals.throwIfAborted()
@@ -141,8 +142,10 @@ export class Conversation implements AsyncDisposable {
       }
       // A mistake of ours must not end what the model is doing, nor stay unseen.
       const text = `${tool} failed: ${(error as Error).message}`
-      this.#services.events.emit({ type: 'warning', callId, turnId: turn.id, text })
+      this.#services.events.emit({ type: 'warning', callId, turnId: turn.id, text, error })
       return { text, success: false }
+    } finally {
+      ending.release()
     }
   }
 

@@ -46,7 +46,8 @@ export interface ExecEnd extends OfCall {
   readonly denials: readonly SandboxDenial[]
 }
 
-/** What a tool call went through, for a user interface, an audit log or telemetry. One end for each begin. */
+/** What a tool call went through, for a user interface, an audit log or telemetry. One end for each begin, but for what
+ * is detached and goes on after the conversation. */
 export type ExecEvent =
   | ExecBegin
   | (OfCall & { readonly type: 'exec_output'; readonly sessionId: number; readonly data: Uint8Array })
@@ -61,7 +62,7 @@ export type ExecEvent =
       readonly durationMs: number
     })
   | (OfCall & { readonly type: 'approval_asked'; readonly tool: string; readonly request: ApprovalRequest })
-  /** `request` is absent if nobody had to be asked. */
+  /** `requestId` is absent if nobody had to be asked. */
   | (OfCall & {
       readonly type: 'approval_decided'
       readonly tool: string
@@ -86,6 +87,7 @@ export type ExecEvent =
       readonly allowed: boolean
       readonly reason: string
     })
-  | (OfCall & { readonly type: 'warning'; readonly text: string })
+  /** `error`, if it is a mistake of ours. */
+  | (OfCall & { readonly type: 'warning'; readonly text: string; readonly error?: unknown })
 
 export type ExecEventType = ExecEvent['type']

@@ -1,11 +1,15 @@
 import type { Environment } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
-import type { Approvals } from '../approvals/approvals.ts'
-import { canonicalJson } from '../approvals/canonical-json.ts'
+import { ApprovalCache } from '../approvals/approval-cache.ts'
+import { Approvals } from '../approvals/approvals.ts'
+import type { Approver } from '../approvals/approver.ts'
+import { Pauses } from '../approvals/pauses.ts'
+import { EventHub } from '../events/event-hub.ts'
+import type { ExecEvent } from '../events/exec-event.ts'
 import type { ExecResult } from '../output/exec-output.ts'
 import { applyPatchText } from '../patch/apply-patch-text.ts'
 import { needsSandbox, type PermissionProfile, permissionsOf, sandboxRequest } from '../permissions/sandbox-requests.ts'
-import { dangerousReason } from '../script/dangerous.ts'
+import { findDanger } from '../script/dangerous.ts'
 import type { ScriptParser } from '../script/script-parser.ts'
 import { runOnce } from './run-once.ts'
 import { type ExecutorApprovalPolicy, selectSandbox } from './select-sandbox.ts'
@@ -43,9 +47,10 @@ export type ExecutionRequest =
       readonly isApproved: boolean
     })
 
-export interface ExecutorServices {
+export interface ExecutorOptions {
   readonly environment: Environment
-  readonly approvals: Approvals
+  /** Who is asked, in this order: the first who has an answer decides. Nobody: what has to be asked is refused. */
+  readonly approvers?: readonly Approver[]
   readonly scripts: ScriptParser
   readonly now?: () => number
 }
@@ -58,14 +63,26 @@ const REJECTED: ExecResult = { kind: 'rejected', message: 'exec command rejected
  * command lets it run without sandbox. `normalizeResult` makes one kind of output of whatever comes back.
  */
 export class Executor {
-  readonly #services: Required<ExecutorServices>
+  readonly #environment: Environment
+  readonly #scripts: ScriptParser
+  readonly #now: () => number
+  readonly #events = new EventHub()
+  readonly #approvals: Approvals
   /** The exact commands, in their places, that somebody has allowed for as long as this lasts. */
-  readonly #approved = new Set<string>()
+  readonly #approved = new ApprovalCache()
   #config: ExecutorConfig
 
-  constructor(config: ExecutorConfig, services: ExecutorServices) {
+  constructor(config: ExecutorConfig, { environment, approvers = [], scripts, now }: ExecutorOptions) {
     this.#config = config
-    this.#services = { now: () => performance.now(), ...services }
+    this.#environment = environment
+    this.#scripts = scripts
+    this.#now = now ?? (() => performance.now())
+    this.#approvals = new Approvals({ approvers, events: this.#events, pauses: new Pauses() })
+  }
+
+  /** Told of what is asked and decided. Returns how to stop that. */
+  onEvent(listener: (event: ExecEvent) => void): () => void {
+    return this.#events.on(listener)
   }
 
   /** For the runs that begin from now on. */
@@ -87,14 +104,14 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<ExecResult> {
     const { argv } = request
-    const { environment, scripts } = this.#services
+    const [environment, scripts] = [this.#environment, this.#scripts]
     const sandbox = sandboxOf(config)
     const selection = selectSandbox({
       approvalPolicy: config.approvalPolicy,
       sandbox,
       isEnforceable: sandbox === undefined || (await environment.sandboxInfo({ signal }))?.available !== false,
-      danger: dangerousReason(await scripts.commandLine(argv)),
-      isApproved: this.#approved.has(keyOf(request)),
+      danger: findDanger(await scripts.commandLine(argv))?.text,
+      isApproved: this.#approved.covers([keyOf(request)]),
       wantsOut: request.escalated === true,
     })
     if (selection.kind === 'reject') return { kind: 'rejected', message: `exec command rejected: ${selection.reason}` }
@@ -114,7 +131,7 @@ export class Executor {
     sandbox: ReturnType<typeof sandboxOf>,
     signal: AbortSignal,
   ): Promise<ExecResult> {
-    const { environment, now } = this.#services
+    const [environment, now] = [this.#environment, this.#now]
     return await runOnce(environment, argv, { cwd, env, sandbox, signal, timeoutMs, onOutput, now })
   }
 
@@ -130,7 +147,7 @@ export class Executor {
         failure: { kind: 'other', error: new Error('patch requires approval but none was recorded') },
       }
     }
-    const { environment, now } = this.#services
+    const [environment, now] = [this.#environment, this.#now]
     const start = now()
     const sandbox = isApproved ? undefined : sandboxOf(config)
     try {
@@ -149,11 +166,11 @@ export class Executor {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { argv, cwd, callId, turnId } = request
-    const { decision } = await this.#services.approvals.ask(
+    const { decision } = await this.#approvals.ask(
       {
         callId,
         turnId,
-        environmentId: this.#services.environment.id,
+        environmentId: this.#environment.id,
         subject: { kind: 'command', argv, cwd, tty: false },
         sandbox: { kind: 'outside' },
         ...(reason !== undefined && { reason }),
@@ -164,13 +181,13 @@ export class Executor {
       },
       { tool: 'shell', keys: [], signal },
     )
-    if (decision.kind === 'approved_for_session') this.#approved.add(keyOf(request))
+    if (decision.kind === 'approved_for_session') this.#approved.add([keyOf(request)])
     return decision.kind === 'approved' || decision.kind === 'approved_for_session'
   }
 }
 
-function keyOf({ argv, cwd, env = {} }: Extract<ExecutionRequest, { mode: 'shell' }>): string {
-  return canonicalJson({ argv, cwd, env })
+function keyOf({ argv, cwd, env = {} }: Extract<ExecutionRequest, { mode: 'shell' }>): object {
+  return { argv, cwd, env }
 }
 
 function sandboxOf({ permissions, cwd, workspaceRoots }: ExecutorConfig) {

@@ -1,5 +1,10 @@
-import type { ManagedNetwork, NetworkDecision, NetworkRequest, NetworkVerdict } from '@waldo/environment'
-import { abortable } from '../approvals/abortable.ts'
+import {
+  abortable,
+  type ManagedNetwork,
+  type NetworkDecision,
+  type NetworkRequest,
+  type NetworkVerdict,
+} from '@waldo/environment'
 import { mayAskForSandbox } from '../approvals/approval-policy.ts'
 import { canonicalJson } from '../approvals/canonical-json.ts'
 import { blockedByPolicy, blockedText, deniedText } from './blocked-text.ts'

@@ -1,3 +1,4 @@
+import { linked } from '@waldo/environment'
 import { type ApprovalPolicy, policyName } from '../approvals/approval-policy.ts'
 import type { Approval } from '../approvals/approvals.ts'
 import { type DecisionKind, decisionLabel, type ReviewDecision } from '../approvals/review-decision.ts'
@@ -35,13 +36,7 @@ export class NetworkQuestion {
     const { now } = this.#services
     const { signal: turn } = this.#execution
     const start = now()
-    // Not `AbortSignal.any`, which in Node 20 remembers every signal that was ever derived from one that lives long.
-    const asking = new AbortController()
-    const stop = () => asking.abort()
-    for (const signal of [request, turn]) {
-      if (signal.aborted) stop()
-      signal.addEventListener('abort', stop, { once: true })
-    }
+    const asking = linked(request, turn)
     try {
       const approval = await this.#put(asking.signal)
       if (request.aborted && !turn.aborted) {
@@ -52,7 +47,7 @@ export class NetworkQuestion {
     } catch (error) {
       return this.#denied('blocked', `asking failed: ${error instanceof Error ? error.message : String(error)}`)
     } finally {
-      for (const signal of [request, turn]) signal.removeEventListener('abort', stop)
+      asking.release()
     }
   }
 

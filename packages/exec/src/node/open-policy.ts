@@ -2,7 +2,6 @@ import { fromPosixPath, type PathUri } from '@waldo/protocol'
 import { RulePolicy } from '../policy/rule-policy.ts'
 import { loadRules } from '../policy/rules/load-rules.ts'
 import { STARTER_LAYER } from '../policy/starter-rules.ts'
-import { dangerousReason } from '../script/dangerous.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import { grammarFiles } from './bash-grammar.ts'
 import { type RulePlaces, readRuleLayers, rulePaths } from './read-rules.ts'
@@ -33,8 +32,7 @@ export async function openPolicy({
   const scripts = new ScriptParser(grammarFiles)
   const policy = new RulePolicy({
     rules: loadRules(starter ? [STARTER_LAYER, ...layers] : layers),
-    commandLine: (argv) => scripts.commandLine(argv),
-    dangerousReason,
+    scripts,
     store: new RuleFiles({ env, ...places }),
   })
   const keptPaths = rulePaths({ env, ...places }).map((path) => fromPosixPath(path))

@@ -6,7 +6,6 @@ import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { orchestrate } from '../orchestrator/orchestrate.ts'
 import { confinedChoice } from '../orchestrator/sandbox-choice.ts'
 import { formatResponse, structuredResponse } from '../output/exec-response.ts'
-import { interceptPatch } from '../patch/intercept.ts'
 import { parsePatch } from '../patch/parse-patch.ts'
 import type { Patch } from '../patch/patch.ts'
 import { PatchError } from '../patch/patch-error.ts'
@@ -14,9 +13,9 @@ import { verifyPatch } from '../patch/verify-patch.ts'
 import { stillGranted } from '../permissions/call-permissions.ts'
 import { findDenied } from '../permissions/denied-paths.ts'
 import { widened } from '../permissions/sandbox-requests.ts'
-import { patchInScript } from '../script/patch-in-script.ts'
 import type { Interceptor } from '../unified-exec/exec-command.ts'
 import { homesOf } from './homes.ts'
+import { patchInCommand } from './patch-in-command.ts'
 import { PatchRun } from './patch-run.ts'
 
 /** Applies a patch that a model wrote, if it may. The argument is the text, or `{input: text}` from models that need that. */
@@ -30,15 +29,21 @@ export async function applyPatch(args: unknown, call: ToolCall, services: Servic
 
 /** A patch that was written as a command is applied as one. Undefined: it is a command. */
 export function patchInterceptor(services: Services): Interceptor {
-  return async ({ argv, cwd, selected }, call) => {
+  return async ({ cmd, family, cwd, selected }, call) => {
     if (!selected.capabilities.files) return undefined
-    const found = await invalidIfWrong(() => interceptPatch(argv, patchInScript))
+    const found = await invalidIfWrong(() => patchInCommand(cmd, family))
     if (!found) return undefined
+    const { now } = services
+    const start = now()
+    const patch = parsed(found.patch)
+    if (patch.environmentId !== undefined && patch.environmentId !== selected.environmentId) {
+      throw new InvalidCall(
+        `the patch is for the environment \`${patch.environmentId}\`, and the command runs in \`${selected.environmentId}\``,
+      )
+    }
     const directory = found.cd === undefined ? cwd : directoryIn(cwd, found.cd)
-    // A shell would not have got there.
-    await invalidIfWrong(() => selected.environment.files.metadata(directory, { signal: call.signal }))
-    const { text, success } = await apply(parsed(found.patch), directory, selected, call, services)
-    const response = { wallTimeMs: 0, output: text, notes: [] }
+    const { text, success } = await apply(patch, directory, selected, call, services)
+    const response = { wallTimeMs: now() - start, output: text, notes: [] }
     return { text: formatResponse(response), success, structured: structuredResponse(response) }
   }
 }
@@ -62,7 +67,7 @@ async function apply(
   // Where the model wants to work is none of them: that may be a link, under a name that looks harmless.
   const homes = homesOf(permissions, { ...selected, temporaryDirectories })
   const verified = await invalidIfWrong(() =>
-    verifyPatch(patch, { files: environment.files, cwd, homes, sandbox, signal: call.signal }),
+    verifyPatch(patch, { files: environment.files, cwd, homes, sandbox, requireDirectory: true, signal: call.signal }),
   )
   const runtime = new PatchRun(verified, { call, selected, permissions, info, services })
   const outcome = await orchestrate(

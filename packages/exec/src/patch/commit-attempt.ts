@@ -27,7 +27,7 @@ export class CommitAttempt {
     const used: Site[] = []
     const place = ({ real: target, found }: Site, after: Uint8Array, like: PathUri | undefined) => {
       const before = found.kind === 'file' ? found.content : undefined
-      if (before && sameBytes(before, after)) return
+      if (sameBytes(before, after)) return
       placements.push(new Placement(files, { target, before, after, like, direct: isDirect(target) }))
     }
     const remove = ({ real: target, found }: Site) => {
@@ -78,9 +78,7 @@ export class CommitAttempt {
 
   /** What was kept for undoing is not needed any more. Returns what could not be removed. */
   async finish(): Promise<PathUri[]> {
-    const kept = [...this.placements, ...this.removals]
-    const results = await Promise.allSettled(kept.map((each) => each.discard()))
-    return kept.flatMap((each, index) => (results[index]!.status === 'rejected' ? each.leftovers : []))
+    return (await Promise.all([...this.placements, ...this.removals].map((each) => each.discard()))).flat()
   }
 
   /** Everything as it was before. Throws the first reason why that cannot be. */

@@ -7,7 +7,7 @@ import { remains } from './remains.ts'
 import { sameBytes } from './same-bytes.ts'
 import { successText } from './summary.ts'
 import { type Site, survey } from './survey.ts'
-import type { Change, VerifiedPatch } from './verified-patch.ts'
+import type { VerifiedPatch } from './verified-patch.ts'
 
 export interface CommitOptions extends FileOptions {
   readonly files: FileSystem
@@ -15,7 +15,6 @@ export interface CommitOptions extends FileOptions {
 
 /** A patch that has been written, all of it. */
 export interface Committed {
-  readonly changes: readonly Change[]
   readonly text: string
   /** Files of ours (`.waldo-patch-….tmp`) that could not be removed. Almost always none. */
   readonly leftBehind: readonly PathUri[]
@@ -49,12 +48,15 @@ export async function commitPatch(verified: VerifiedPatch, options: CommitOption
       continue
     }
     const leftBehind = await attempt.finish()
-    return { changes: verified.changes, text: successText(verified.changes), leftBehind }
+    return { text: successText(verified.changes), leftBehind }
   }
 }
 
-async function requireUnchanged({ sites, cwd }: VerifiedPatch, options: CommitOptions): Promise<void> {
-  const { sites: now } = await survey([...sites.keys()], { ...options, cwd, homes: [] })
+async function requireUnchanged(
+  { sites, cwd }: VerifiedPatch,
+  { files, sandbox, signal }: CommitOptions,
+): Promise<void> {
+  const { sites: now } = await survey([...sites.keys()], { files, sandbox, signal, cwd, homes: [] })
   const changed = [...sites].filter(([path, site]) => !isSame(site, now.get(path)!)).map(([, { path }]) => path)
   if (changed.length === 0) return
   throw new PatchError(

@@ -5,12 +5,12 @@ const MAX_CUTS = 8
 const MAX_FAILURES = 3
 
 /**
- * Makes a call again whenever the wire was cut before its answer. `ambiguous` is given the failure of such a second
- * call: it may have failed only because the first one was carried out. Returns whether that is so.
+ * Makes a call again whenever the wire was cut before its answer. Such a second call may fail only because the first
+ * one was carried out: `wasDone` says whether that is so.
  */
 export async function throughCuts(
   call: () => Promise<unknown>,
-  ambiguous: (error: unknown) => Promise<boolean> = async () => false,
+  wasDone: () => Promise<boolean> = async () => false,
 ): Promise<void> {
   for (let cuts = 0; ; ) {
     try {
@@ -20,7 +20,7 @@ export async function throughCuts(
       if (ExecError.is(error, 'DISCONNECTED')) {
         if (++cuts > MAX_CUTS) throw error
       } else {
-        if (cuts > 0 && (await ambiguous(error))) return
+        if (cuts > 0 && (await wasDone())) return
         throw error
       }
     }

@@ -3,6 +3,7 @@ import { baseName, type PathUri } from '@waldo/protocol'
 import { PatchError } from './patch-error.ts'
 import { type PatchedFiles, temporaryBeside } from './patched-files.ts'
 import { stubbornly, throughCuts } from './patient-calls.ts'
+import { removeAll } from './remove-all.ts'
 import { sameBytes } from './same-bytes.ts'
 
 export interface PlacementOptions {
@@ -53,12 +54,11 @@ export class Placement {
 
   /** What is written to keeps its mode: so first there has to be something that has the right one. */
   async prepare(): Promise<void> {
-    if (this.direct || this.#like === undefined) return
+    if (this.#like === undefined) return
     await throughCuts(() => this.#begin()).catch((error) => this.#failed(error))
   }
 
   async stage(): Promise<void> {
-    if (this.direct) return
     let path = this.#staged.at(-1)
     const write = async () => {
       path ??= await this.#begin()
@@ -87,10 +87,9 @@ export class Placement {
     ).catch((error) => this.#failed(error))
   }
 
-  /** Nothing stays of it but what was placed. */
-  async discard(): Promise<void> {
-    const names = this.#mayBePlaced ? this.#staged.slice(0, -1) : this.#staged
-    await Promise.all(names.map((path) => stubbornly(() => this.#files.remove(path))))
+  /** Nothing stays of it but what was placed. Returns what could not be removed. */
+  async discard(): Promise<PathUri[]> {
+    return await removeAll(this.#files, this.#staged.slice(0, -1))
   }
 
   async undo(): Promise<void> {
@@ -116,11 +115,9 @@ export class Placement {
   async #restore(): Promise<void> {
     const { target, before, after } = this
     const found = await this.#files.read(target)
-    const holds = (content: Uint8Array | undefined) =>
-      content === undefined || found === undefined ? content === found : sameBytes(content, found)
-    if (holds(before)) return
+    if (sameBytes(found, before)) return
     // Written to in place, it may be half of one and half of the other.
-    if (!this.direct && !holds(after)) throw new PatchError('STALE', 'somebody else has changed it meanwhile')
+    if (!this.direct && !sameBytes(found, after)) throw new PatchError('STALE', 'somebody else has changed it meanwhile')
     if (before === undefined) await this.#files.remove(target)
     else await this.#files.write(target, before)
   }

@@ -1,21 +1,26 @@
 import { conventionOf, type PathUri, parent } from '@waldo/protocol'
 import { applyHunks } from './apply-hunks.ts'
 import type { SearchEffort } from './find-lines.ts'
+import { withLazyDiff } from './lazy-diff.ts'
 import type { Section, UpdateSection } from './patch.ts'
 import { PatchError } from './patch-error.ts'
 import type { Site } from './survey.ts'
 import { unifiedDiff } from './unified-diff.ts'
 import type { Change } from './verified-patch.ts'
 
-/** What a file is to become, with everything that the patch has said about it so far. */
-interface Plan {
+interface Place {
+  /** As the patch writes it. */
   readonly name: string
   readonly site: Site
+}
+
+/** What a file is to become, with everything that the patch has said about it so far. */
+interface Plan extends Place {
   readonly kind: 'add' | 'update' | 'delete' | 'move'
   /** Undefined: it is to go. */
   readonly after: Uint8Array | undefined
   /** Of a move. */
-  readonly to?: { readonly name: string; readonly site: Site }
+  readonly to?: Place
 }
 
 /**
@@ -142,22 +147,18 @@ function contentOf({ found, real }: Site, purpose: string, name: string): Uint8A
 }
 
 function changeOf({ name, site, kind, after, to }: Plan): Change {
-  const before = fileAt(site)
   const shared = { name, path: site.path }
+  const updatedDiff = () => unifiedDiff(fileAt(site), after, { from: name, to: name })
   switch (kind) {
     case 'add':
-      return { ...shared, kind, after: after!, ...(before && { before }), diff: placedDiff(name, before, after!) }
+      return withLazyDiff({ ...shared, kind, after: after! }, () => placedDiff({ name, site }, after!))
     case 'update':
-    case 'delete': {
-      const diff = unifiedDiff(before, after, { from: name, to: name })
-      if (kind === 'delete') return { ...shared, kind, before: before!, diff }
-      return { ...shared, kind, before: before!, after: after!, diff }
-    }
+      return withLazyDiff({ ...shared, kind, after: after! }, updatedDiff)
+    case 'delete':
+      return withLazyDiff({ ...shared, kind }, updatedDiff)
     case 'move': {
-      const overwritten = fileAt(to!.site)
-      const target = { toName: to!.name, to: to!.site.path, ...(overwritten && { overwritten }) }
-      const diff = placedDiff(to!.name, overwritten, after!)
-      return { ...shared, ...target, kind, before: before!, after: after!, diff }
+      const target = { toName: to!.name, to: to!.site.path }
+      return withLazyDiff({ ...shared, ...target, kind, after: after! }, () => placedDiff(to!, after!))
     }
   }
 }
@@ -167,7 +168,8 @@ function fileAt({ found }: Site): Uint8Array | undefined {
 }
 
 /** Of something that comes to a place: all of what lands there, and all of what it replaces. */
-function placedDiff(name: string, overwritten: Uint8Array | undefined, after: Uint8Array): string {
+function placedDiff({ name, site }: Place, after: Uint8Array): string {
+  const overwritten = fileAt(site)
   const diff = unifiedDiff(overwritten, after, { from: name, to: name })
   return overwritten ? `overwrites ${name}\n${diff}` : diff
 }

@@ -25,10 +25,8 @@ async function describeFile(
   } catch (error) {
     return `${path}: unknown (${(error as Error).message})`
   }
-  const holds = (content: Uint8Array | undefined) =>
-    content === undefined || found === undefined ? content === found : sameBytes(content, found)
-  if (holds(before)) return `${path}: as before the patch`
-  if (holds(after)) return `${path}: ${after ? 'as after the patch' : 'removed'}`
+  if (sameBytes(found, before)) return `${path}: as before the patch`
+  if (sameBytes(found, after)) return `${path}: ${after ? 'as after the patch' : 'removed'}`
   return `${path}: ${found ? 'neither as before nor as after the patch' : 'missing'}`
 }
 

@@ -2,6 +2,7 @@ import { ExecError } from '@waldo/environment'
 import type { PathUri } from '@waldo/protocol'
 import { type PatchedFiles, temporaryBeside } from './patched-files.ts'
 import { stubbornly, throughCuts } from './patient-calls.ts'
+import { removeAll } from './remove-all.ts'
 
 export interface RemovalOptions {
   readonly target: PathUri
@@ -45,9 +46,9 @@ export class Removal {
     )
   }
 
-  /** For good. */
-  async discard(): Promise<void> {
-    await stubbornly(() => this.#files.remove(this.#aside))
+  /** For good. Returns what could not be removed. */
+  async discard(): Promise<PathUri[]> {
+    return await removeAll(this.#files, [this.#aside])
   }
 
   async undo(): Promise<void> {

@@ -33,11 +33,13 @@ export interface SurveyOptions extends FileOptions {
   readonly cwd: PathUri
   /** Directories by the names that people gave them, the one that counts first. */
   readonly homes: readonly PathUri[]
+  /** Throws a `PatchError` if `cwd` is no directory that is there. */
+  readonly requireDirectory?: true
 }
 
 /** Looks at all these paths at once: every call is made before the first is answered. */
 export async function survey(paths: readonly PathUri[], options: SurveyOptions): Promise<Survey> {
-  const { files, sandbox, cwd, homes } = options
+  const { files, sandbox, cwd, homes, requireDirectory } = options
   const unique = [...new Set(paths)]
   const directories = new Set([...directoriesAbove(unique, cwd), ...homes])
   const reading = new AbortController()
@@ -53,15 +55,30 @@ export async function survey(paths: readonly PathUri[], options: SurveyOptions):
     signal.throwIfAborted()
     return content
   }
-  const [founds, reals] = await Promise.all([
+  const [problem, founds, reals] = await Promise.all([
+    requireDirectory && unusable(cwd, files.metadata(cwd, calls)),
     Promise.all(unique.map((path) => lookAt(path, files.metadata(path, calls), read(path)))),
     Promise.all([...directories].map(async (directory) => [directory, await realOf(directory, files, calls)] as const)),
   ])
+  if (problem) throw problem
   const realPaths = new RealPaths(new Map(reals), homes)
   const sites = new Map(unique.map((path, index) => [path, siteOf(path, founds[index]!, realPaths)]))
   const directory = realPaths.directory(cwd)
   // One that cannot be looked at is nowhere else for all that we know; and nothing is relative to it, or that fails.
   return { sites, directory: ExecError.is(directory) ? cwd : directory }
+}
+
+/** Why nothing can be done in a directory; undefined: it is one, and it is there. */
+async function unusable(directory: PathUri, describing: Promise<Metadata>): Promise<PatchError | undefined> {
+  const because = (reason: string, options?: ErrorOptions) =>
+    new PatchError('MISMATCH', `cannot work in ${directory}: ${reason}`, options)
+  try {
+    return (await describing).isDirectory ? undefined : because('it is not a directory')
+  } catch (error) {
+    const found = failedLook(error)
+    if (found.kind !== 'unknown') return because('there is no such directory')
+    return because(found.error.message, { cause: found.error })
+  }
 }
 
 async function lookAt(path: PathUri, describing: Promise<Metadata>, reading: Promise<Uint8Array>): Promise<Found> {

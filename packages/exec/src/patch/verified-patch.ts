@@ -6,29 +6,26 @@ interface AnyChange {
   readonly name: string
   /** Where that leads to, all links on the way followed; below a home as that was given, if it is in one. */
   readonly path: PathUri
-  /** To be shown to whoever decides: what is there against what will be, where something is moved to, too. */
+  /**
+   * To be shown to whoever decides: what is there against what will be, where something is moved to, too. Computed when
+   * it is looked at first.
+   */
   readonly diff: string
 }
 
 /** What becomes of one file. */
 export type Change =
-  /** `before` is there if a file is overwritten. */
-  | (AnyChange & { readonly kind: 'add'; readonly before?: Uint8Array; readonly after: Uint8Array })
-  | (AnyChange & { readonly kind: 'update'; readonly before: Uint8Array; readonly after: Uint8Array })
-  | (AnyChange & { readonly kind: 'delete'; readonly before: Uint8Array; readonly after?: undefined })
+  | (AnyChange & { readonly kind: 'add' | 'update'; readonly after: Uint8Array })
+  | (AnyChange & { readonly kind: 'delete'; readonly after?: undefined })
   | (AnyChange & {
       readonly kind: 'move'
       readonly toName: string
       readonly to: PathUri
-      readonly before: Uint8Array
       readonly after: Uint8Array
-      /** What was at `to`, if there was a file. */
-      readonly overwritten?: Uint8Array
     })
 
 /** A patch that fits the files as they were a moment ago. Nothing has been written. */
 export interface VerifiedPatch {
-  readonly environmentId?: string
   /** As it was given. */
   readonly cwd: PathUri
   /** Where that leads to, as `path` of a change. */

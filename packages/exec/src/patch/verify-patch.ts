@@ -18,6 +18,8 @@ export interface VerifyOptions extends FileOptions {
    * choose or replace: it would choose what others take the files for.
    */
   readonly homes?: readonly PathUri[]
+  /** Without it, directories that are not there are made, `cwd` too. With it, `cwd` must be there and be one. */
+  readonly requireDirectory?: true
 }
 
 /** More than any system takes; a character may be written as three. Directories on the way are looked at one by one. */
@@ -42,7 +44,6 @@ export async function verifyPatch(patch: Patch, options: VerifyOptions): Promise
   planSections(patch.sections, planned)
   const changes = planned.changes()
   return {
-    ...(patch.environmentId !== undefined && { environmentId: patch.environmentId }),
     cwd,
     directory,
     changes,

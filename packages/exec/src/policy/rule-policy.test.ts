@@ -257,12 +257,47 @@ describe('an explanation', () => {
   })
 })
 
+describe('a danger', () => {
+  const tooDeep = Array.from({ length: 12 }).reduce<string>((script) => `bash -c ${JSON.stringify(script)}`, 'ls')
+  const REMOVAL = /rejected: rm -f style commands are not permitted/
+
+  test('is that of the command it is in, and of no other', async () => {
+    const { segments } = await policyOf('').explain(call(`bash -c 'ls' && bash -c 'rm -rf x'`))
+    assert.deepEqual(
+      segments.map(({ segment, heuristic }) => [segment.words.at(-1), heuristic?.source]),
+      [
+        ['ls', 'approval-policy'],
+        ['rm -rf x', 'dangerous'],
+      ],
+    )
+    const rules = `prefix_rule(["bash", "-c", "rm -rf x"])`
+    assert.equal(await kindOf(rules, `bash -c 'ls' && bash -c 'rm -rf x'`, { approvalPolicy: 'never' }), 'skip')
+  })
+
+  test('is told for what it is where nobody can be asked', async () => {
+    const unasked = { granular: { sandboxApproval: false, rules: true, requestPermissions: false } }
+    const crowd = `(${Array.from({ length: 2000 }, (_, i) => `git ${i}`).join(';')})`
+    for (const approvalPolicy of ['never', unasked] as const) {
+      const reason = async (command: Parameters<typeof call>[0], rules = '') => {
+        const requirement = await policyOf(rules).judge(call(command, { approvalPolicy }))
+        return requirement.kind === 'forbidden' ? requirement.reason : requirement.kind
+      }
+      assert.match(await reason('rm -rf x'), REMOVAL)
+      assert.match(await reason(['bash', '-x', '-c', tooDeep]), /rejected: it is nested too deep/)
+      assert.match(await reason(['bash', '-x', '-c', `rm -rf x; ${tooDeep}`]), REMOVAL)
+      assert.match(
+        await reason(crowd, 'prefix_rule(["git", "push"], "forbidden")'),
+        /rejected: it has more in it than can be held against the rules/,
+      )
+    }
+  })
+})
+
 test('a command that cannot be taken apart is not judged at all', async () => {
   const { RulePolicy } = await import('./rule-policy.ts')
   const policy = new RulePolicy({
     rules: policyOf('').rules,
-    commandLine: () => Promise.reject(new Error('no grammar')),
-    dangerousReason: () => undefined,
+    scripts: { commandLine: () => Promise.reject(new Error('no grammar')) },
     store: { append: async () => {} },
   })
   await assert.rejects(policy.judge(call('a')), /no grammar/)

@@ -1,12 +1,15 @@
 import type { Amendment, Requirement, Why } from '../orchestrator/requirement.ts'
+import type { Danger } from '../script/dangerous.ts'
+import type { ScriptParser } from '../script/script-parser.ts'
 import type { CommandLine } from '../script/segment.ts'
 import { AmendmentError, amendmentText } from './amendment.ts'
 import type { AmendmentScope, CommandPolicy, CommandToJudge } from './command-policy.ts'
-import type { Heuristic } from './judgement/heuristic.ts'
-import { type DangerOf, type JudgedPart, judgePart } from './judgement/judged-part.ts'
+import { heuristic, type JudgedCall } from './judgement/heuristic.ts'
+import { type JudgedPart, judgePart } from './judgement/judged-part.ts'
 import { bare, partsOf } from './judgement/parts.ts'
 import { proposedAmendment } from './judgement/proposal.ts'
 import { requirementOf } from './judgement/requirement-of.ts'
+import { unaskable } from './judgement/unaskable.ts'
 import { whyOf } from './judgement/why.ts'
 import { type NetworkLists, networkLists } from './network-lists.ts'
 import { loadRules } from './rules/load-rules.ts'
@@ -21,9 +24,7 @@ export interface RuleStore {
 
 export interface RulePolicyOptions {
   readonly rules: RuleSet
-  /** Takes an argv apart. */
-  readonly commandLine: (argv: readonly string[]) => Promise<CommandLine>
-  readonly dangerousReason: DangerOf
+  readonly scripts: Pick<ScriptParser, 'commandLine'>
   readonly store: RuleStore
 }
 
@@ -37,9 +38,8 @@ export interface Explanation {
   readonly why: readonly Why[]
 }
 
-const UNSEEN: Heuristic = {
-  decision: 'prompt',
-  source: 'dangerous',
+const UNSEEN: Danger = {
+  kind: 'unseen',
   text: 'it has more in it than can be held against the rules that prompt or forbid',
 }
 
@@ -67,18 +67,19 @@ export class RulePolicy implements CommandPolicy {
     // A rule that is saved meanwhile is for the next one.
     const rules = this.#rules
     const { argv, approvalPolicy } = command
-    const { commandLine, dangerousReason } = this.#options
-    const line = await commandLine(argv)
-    const judged = { call: command, line, dangerOf: dangerousReason }
+    const line = await this.#options.scripts.commandLine(argv)
+    const judged = { call: command, line }
     const { parts: found, isUnseen } = partsOf(command, line, rules)
     const parts = found.map((part) => judgePart(part, rules, judged))
-    if (isUnseen) parts.push(unseen(argv))
+    if (isUnseen) parts.push(unseen(argv, command))
+    const refusal = unaskable(command)
+    if (refusal) return { decision: 'forbidden', line, segments: parts, requirement: refusal, why: refusal.why }
     const decision = strictest(parts.flatMap((part) => part.decision ?? []))
     const suggested = command.prefixRule
     const amendment =
       decision === 'forbidden' ? undefined : proposedAmendment({ parts, rules, judged, decision, suggested })
     const why = whyOf(parts, decision)
-    const requirement = requirementOf({ argv, approvalPolicy, line, parts, decision, amendment, why })
+    const requirement = requirementOf({ argv, approvalPolicy, parts, decision, amendment, why })
     return { decision, line, segments: parts, requirement, why: requirement.why }
   }
 
@@ -130,7 +131,8 @@ function savedRule(line: string, scope: AmendmentScope): Rule {
   return { ...rule, origin: { layer: scope, file: path } }
 }
 
-function unseen(argv: readonly string[]): JudgedPart {
+function unseen(argv: readonly string[], call: JudgedCall): JudgedPart {
   const part = { role: 'within' as const, segment: bare(argv), matches: [], misses: [] }
-  return { ...part, heuristic: UNSEEN, decision: 'prompt', bypassesSandbox: false }
+  const found = heuristic(call, UNSEEN)
+  return { ...part, heuristic: found, decision: found.decision, bypassesSandbox: false }
 }

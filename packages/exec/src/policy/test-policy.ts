@@ -1,13 +1,12 @@
 import { fromPosixPath, type Permissions } from '@waldo/protocol'
 import { grammarFiles } from '../node/bash-grammar.ts'
-import { dangerousReason } from '../script/dangerous.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import type { CommandToJudge } from './command-policy.ts'
 import { RulePolicy, type RuleStore } from './rule-policy.ts'
 import { loadRules, type RuleLayer } from './rules/load-rules.ts'
 
 /** For tests: everything is as it is when it runs, but for where rules are saved. */
-const parser = new ScriptParser(grammarFiles)
+const scripts = new ScriptParser(grammarFiles)
 
 export const RESTRICTED: Permissions = {
   type: 'managed',
@@ -31,8 +30,7 @@ export class MemoryStore implements RuleStore {
 /** One layer `user` with one file `user.rules`, or the layers that are given. */
 export function policyOf(rules: string | readonly RuleLayer[], store: RuleStore = new MemoryStore()): RulePolicy {
   const layers = typeof rules === 'string' ? [layer('user', rules)] : rules
-  const commandLine = (argv: readonly string[]) => parser.commandLine(argv)
-  return new RulePolicy({ rules: loadRules(layers), commandLine, dangerousReason, store })
+  return new RulePolicy({ rules: loadRules(layers), scripts, store })
 }
 
 export function layer(name: string, text: string, options: { restrictsOnly?: boolean } = {}): RuleLayer {

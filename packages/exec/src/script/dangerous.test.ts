@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { grammarFiles } from '../node/bash-grammar.ts'
-import { dangerousReason } from './dangerous.ts'
+import { findDanger } from './dangerous.ts'
 import { ScriptParser } from './script-parser.ts'
 
 const parser = new ScriptParser(grammarFiles)
-const reason = async (argv: readonly string[]) => dangerousReason(await parser.commandLine(argv))
+const reason = async (argv: readonly string[]) => findDanger(await parser.commandLine(argv))?.text
 const reasonOf = (script: string) => reason(['bash', '-lc', script])
 
 test('removing by force is dangerous, however it is written', async () => {
@@ -83,6 +83,12 @@ test('what only looks like it is not', async () => {
   ]) {
     assert.equal(await reasonOf(script), undefined, script)
   }
+})
+
+test('a command is shown as it would be typed, however long it is', async () => {
+  assert.equal(await reason(['rm', '-f', 'a b']), "it removes files by force: `rm -f 'a b'`")
+  const long = await reason(['rm', '-f', '\u{1f600}'.repeat(1000)])
+  assert.ok(long && long.length < 300 && long.isWellFormed(), long)
 })
 
 test('what cannot be looked through is dangerous', async () => {

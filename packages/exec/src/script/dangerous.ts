@@ -1,17 +1,30 @@
 import { carriesCommand } from './handed-on.ts'
+import { insideOf } from './inside-of.ts'
 import type { CommandLine } from './segment.ts'
 import { baseName } from './shell-wrapper.ts'
+import { shownCommand } from './shown-command.ts'
 
 /** Also as far as they have to be written to be told from other options. */
 const FORCE = /^(?:-(?!-).*f|--f(?:o(?:r(?:ce?)?)?)?$)/s
 
-/** Why a person should see this first, whatever it is for. */
-export function dangerousReason(line: CommandLine): string | undefined {
-  const inside = line.kind === 'plain' ? line.inside : line
-  const visible = [...(line.kind === 'plain' ? line.segments : []), ...(inside?.within ?? [])]
+const MAX_SHOWN = 200
+
+/** Why a person should see something first, whatever it is for. */
+export interface Danger {
+  /** It removes files by force; or there is more to it than can be seen. */
+  readonly kind: 'removal' | 'unseen'
+  readonly text: string
+}
+
+/** The first that is found in a command line, also in what it hands on. */
+export function findDanger(line: CommandLine): Danger | undefined {
+  const { within, tooDeep } = insideOf(line)
+  const visible = [...(line.kind === 'plain' ? line.segments : []), ...within]
   const forced = visible.find(({ words }) => removesByForce(words))
-  if (forced) return `it removes files by force: \`${forced.words.join(' ').slice(0, 200)}\``
-  return inside?.tooDeep ? 'it is nested too deep, or is too large, to be looked through' : undefined
+  if (forced) {
+    return { kind: 'removal', text: `it removes files by force: \`${shownCommand(forced.words, MAX_SHOWN)}\`` }
+  }
+  return tooDeep ? { kind: 'unseen', text: 'it is nested too deep, or is too large, to be looked through' } : undefined
 }
 
 /** `rm` with a force option before `--`. */

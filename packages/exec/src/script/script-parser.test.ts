@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grammarFiles } from '../node/bash-grammar.ts'
+import { insideOf } from './inside-of.ts'
 import { ScriptParser } from './script-parser.ts'
 import type { Segment } from './segment.ts'
 
@@ -16,7 +17,7 @@ async function why(script: string, shell?: string): Promise<string> {
 
 async function within(script: string): Promise<string[]> {
   const line = await read(script)
-  return words(line.kind === 'opaque' ? line.within : (line.inside?.within ?? []))
+  return words(insideOf(line).within)
 }
 
 describe('a command line', () => {
@@ -31,7 +32,9 @@ describe('a command line', () => {
       ['BASH', '-c', 'ls; pwd'],
     ]) {
       const line = await parser.commandLine(argv)
-      assert.deepEqual(line.kind === 'plain' && line.segments, [{ words: argv, assignments: [], redirects: [] }])
+      assert.ok(line.kind === 'plain')
+      const segments = line.segments.map(({ inside: _, ...segment }) => segment)
+      assert.deepEqual(segments, [{ words: argv, assignments: [], redirects: [] }])
     }
   })
 
@@ -160,7 +163,21 @@ describe('a plain command', () => {
   test('that hands on a script shows what is inside', async () => {
     assert.deepEqual(await within(`bash -c 'ls; git push'`), ['ls', 'git push'])
     const line = await parser.commandLine(['bash', '-e', '-c', 'git push'])
-    assert.deepEqual(line.kind === 'plain' && words(line.inside?.within ?? []), ['git push'])
+    assert.deepEqual(words(insideOf(line).within), ['git push'])
+  })
+
+  test('shows only what it hands on itself', async () => {
+    const line = await read(`bash -c 'ls'; make; sh -c 'sh -c "git push"'`)
+    assert.ok(line.kind === 'plain')
+    const inside = line.segments.map((segment) => segment.inside && words(segment.inside.within))
+    assert.deepEqual(inside, [['ls'], undefined, ['sh -c git push', 'git push']])
+  })
+
+  test('gets no more looked at because there are many of it', async () => {
+    const line = await read(Array.from({ length: 1000 }, (_, i) => `sh -c 'c${i}'`).join(';'))
+    assert.ok(line.kind === 'plain')
+    assert.equal(insideOf(line).tooDeep, true)
+    assert.equal(line.segments.filter(({ inside }) => inside?.tooDeep === undefined).length, 64)
   })
 })
 

@@ -1,6 +1,6 @@
 import { BashGrammar, type GrammarFiles } from './bash-grammar.ts'
 import { scriptsIn } from './handed-on.ts'
-import { lookInside } from './look-inside.ts'
+import { handedOn, InsideReader } from './inside-reader.ts'
 import { type PlainScript, readPlainScript } from './plain-script.ts'
 import type { PlainToken } from './plain-token.ts'
 import { plainTokens } from './plain-tree.ts'
@@ -38,7 +38,7 @@ export class ScriptParser {
       return { kind: 'opaque', why: 'a script too large or too entangled to be read', within: [], tooDeep: true }
     if (!('what' in plain) && !read.refusal) return await this.#plain(plain.segments)
     const { segments } = read.visible
-    const { within, tooDeep } = await lookInside(this.#grammar, read.visible)
+    const { within, tooDeep } = await new InsideReader(this.#grammar).look(handedOn(read.visible))
     return {
       kind: 'opaque',
       why: describeRefusal(read.refusal ?? { what: 'something unknown', offset: 0 }, script),
@@ -48,8 +48,13 @@ export class ScriptParser {
   }
 
   async #plain(segments: readonly Segment[]): Promise<CommandLine> {
-    if (segments.every(({ words }) => scriptsIn(words).length === 0)) return { kind: 'plain', segments }
-    return { kind: 'plain', segments, inside: await lookInside(this.#grammar, { segments, scripts: [] }) }
+    const reader = new InsideReader(this.#grammar)
+    const seen: Segment[] = []
+    for (const segment of segments) {
+      const scripts = scriptsIn(segment.words)
+      seen.push(scripts.length === 0 ? segment : { ...segment, inside: await reader.look(scripts) })
+    }
+    return { kind: 'plain', segments: seen }
   }
 }
 

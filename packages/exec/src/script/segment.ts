@@ -18,6 +18,8 @@ export interface Segment {
   readonly words: readonly string[]
   readonly assignments: readonly Assignment[]
   readonly redirects: readonly Redirect[]
+  /** What its words hand on to be run, if they do. Known of the commands of a plain line only. */
+  readonly inside?: Inside
 }
 
 /** What can be seen of code that is handed on to be run: `bash -c '…'`, `eval '…'`, `trap '…' EXIT`. */
@@ -30,11 +32,8 @@ export interface Inside {
 
 /** What a command line consists of, as far as that can be known without running it. */
 export type CommandLine =
-  /**
-   * Nothing but these, in this order, some of them perhaps not at all (`&&`, `||`). What their words hand on to other
-   * shells is `inside`.
-   */
-  | { readonly kind: 'plain'; readonly segments: readonly Segment[]; readonly inside?: Inside }
+  /** Nothing but these, in this order, some of them perhaps not at all (`&&`, `||`). */
+  | { readonly kind: 'plain'; readonly segments: readonly Segment[] }
   /** The whole argv is one thing that cannot be seen through. */
   | (Inside & {
       readonly kind: 'opaque'

@@ -1,5 +1,5 @@
 import type { ReadyEnvironment, StartOptions } from '@waldo/environment'
-import type { PathUri } from '@waldo/protocol'
+import type { EnvironmentInfo, PathUri, Permissions } from '@waldo/protocol'
 import { type ApprovalPolicy, mayAskForSandbox } from '../approvals/approval-policy.ts'
 import type { ApprovalSubject } from '../approvals/approver.ts'
 import { InvalidCall } from '../conversation/invalid-call.ts'
@@ -27,6 +27,10 @@ export interface Command {
   readonly cwd: PathUri
   readonly tty: boolean
   readonly lifetime: Lifetime
+  /** What the environment says of itself. */
+  readonly info: EnvironmentInfo
+  /** What commands may do there if nobody is asked, and what this one may. */
+  readonly profile: Permissions
   readonly permissions: CallPermissions
   readonly prefixRule?: readonly string[] | undefined
   readonly yieldMs: number
@@ -76,21 +80,20 @@ export class CommandRun implements ToolRuntime<Observation> {
   }
 
   async requirement(): Promise<Requirement> {
-    const { argv, cwd, tty, lifetime, permissions, prefixRule } = this.#command
+    const { argv, cwd, tty, lifetime, info, profile, permissions, prefixRule } = this.#command
     const { environmentId } = this.#selected
     const { approvalPolicy, network } = this.#call.turn.settings
-    const { shell } = await this.#selected.environment.info({ signal: this.#call.signal })
     const { requested, additional = null, isPreApproved } = permissions
     const requirement = await this.#services.policy.judge({
       argv,
       environmentId,
       cwd,
       approvalPolicy,
-      permissions: this.#call.turn.permissionsIn(this.#selected),
+      permissions: profile,
       hasManagedNetwork: network !== undefined,
       sandboxPermissions: isPreApproved ? 'use_default' : requested,
       prefixRule,
-      shell: shell.path,
+      shell: info.shell.path,
     })
     if (requirement.kind !== 'ask') return requirement
     // An answer for the conversation holds for the same command, in the same place, with the same rights.
@@ -129,7 +132,7 @@ export class CommandRun implements ToolRuntime<Observation> {
     const { callId, turn } = this.#call
     const network = attempt.isBypass ? undefined : this.#network()
     this.#requireOpen()
-    const process = await environment.processes.start(argv, await this.#startOptions(attempt, network))
+    const process = await environment.processes.start(argv, this.#startOptions(attempt, network))
     if (store.isClosed) await process.terminate()
     this.#requireOpen()
     const facts = { id: this.#id!, callId, turnId: turn.id, environmentId, command, argv, cwd, tty, lifetime }
@@ -160,22 +163,18 @@ export class CommandRun implements ToolRuntime<Observation> {
     if (this.#services.store.isClosed) throw new InvalidCall('the conversation is closed')
   }
 
-  async #startOptions(
-    { sandbox, isBypass, signal }: Attempt,
-    network: ExecutionNetwork | undefined,
-  ): Promise<StartOptions> {
-    const { cwd, tty } = this.#command
+  #startOptions({ sandbox, isBypass, signal }: Attempt, network: ExecutionNetwork | undefined): StartOptions {
+    const { cwd, tty, info, profile } = this.#command
     const { settings } = this.#call.turn
-    const { platformOs } = await this.#selected.environment.info({ signal })
     return {
       signal,
       cwd,
       tty,
       ...childEnvironment({
         policy: settings.shellEnvironment,
-        platform: platformOs,
+        platform: info.platformOs,
         conversationId: this.#services.conversationId,
-        permissions: this.#call.turn.permissionsIn(this.#selected),
+        permissions: profile,
         isBypass,
       }),
       sandbox,

@@ -7,15 +7,15 @@ import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import { type Outcome, orchestrate } from '../orchestrator/orchestrate.ts'
 import { retryRejected, warning } from '../output/response-notes.ts'
 import { truncateMiddle } from '../output/truncate-middle.ts'
-import { type CallPermissions, callPermissions, type PermissionArguments } from '../permissions/call-permissions.ts'
+import { callPermissions, type PermissionArguments } from '../permissions/call-permissions.ts'
 import { findDenied } from '../permissions/denied-paths.ts'
-import { CommandRun } from './command-run.ts'
+import { type Command, CommandRun } from './command-run.ts'
 import type { ExecSession } from './exec-session.ts'
 import type { Observation } from './observation.ts'
 import { observedAnswer } from './observed-answer.ts'
 import { outputBudget } from './output-budget.ts'
 import type { Lifetime } from './session-facts.ts'
-import { shellArgv } from './shell-argv.ts'
+import { type ShellFamily, shellArgv, shellFamily } from './shell-argv.ts'
 import { parseUntil, type UntilArgument, untilNotes } from './until.ts'
 import { yieldTime } from './yield-time.ts'
 
@@ -39,7 +39,12 @@ const MAX_REASON_TOKENS = 600
 
 /** Does something else with a command than to run it: a patch that was written as one. */
 export type Interceptor = (
-  command: { readonly argv: readonly string[]; readonly cwd: PathUri; readonly selected: ReadyEnvironment },
+  command: {
+    readonly cmd: string
+    readonly family: ShellFamily
+    readonly cwd: PathUri
+    readonly selected: ReadyEnvironment
+  },
   call: ToolCall,
 ) => Promise<ToolAnswer | undefined>
 
@@ -73,13 +78,15 @@ export async function execCommand(
     granted: services.granted.of(environmentId, call.turn.id),
     findDenied: (paths) => findDenied(paths, denials),
   })
-  const intercepted = await intercept({ argv, cwd, selected }, call)
+  const { cmd } = args
+  const intercepted = await intercept({ cmd, family: shellFamily(info.shell), cwd, selected }, call)
   if (intercepted) return intercepted
-  const { cmd, tty = false, lifetime = 'conversation', prefix_rule: prefixRule } = args
-  const command = { text: cmd, argv, cwd, tty, lifetime, permissions, prefixRule, yieldMs: wait.ms, until }
+  const { tty = false, lifetime = 'conversation', prefix_rule: prefixRule } = args
+  const facts = { info, profile, permissions, prefixRule, yieldMs: wait.ms, until }
+  const command = { text: cmd, argv, cwd, tty, lifetime, ...facts }
   const run = new CommandRun(command, selected, call, services)
   try {
-    const outcome = await orchestrated(run, permissions, selected, call, services)
+    const outcome = await orchestrated(run, command, selected, call, services)
     if (outcome.kind === 'rejected') return { text: failed('rejected', argv, outcome.reason), success: false }
     const notes = [
       ...wait.notes,
@@ -101,7 +108,7 @@ export async function execCommand(
 
 async function orchestrated(
   run: CommandRun,
-  permissions: CallPermissions,
+  { profile, permissions }: Command,
   selected: ReadyEnvironment,
   call: ToolCall,
   services: Services,
@@ -112,7 +119,7 @@ async function orchestrated(
       runtime: run,
       approvalPolicy: settings.approvalPolicy,
       sandbox: {
-        permissions: call.turn.permissionsIn(selected),
+        permissions: profile,
         place: selected,
         call: permissions,
         hasManagedNetwork: settings.network !== undefined,

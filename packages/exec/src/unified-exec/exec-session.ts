@@ -23,7 +23,7 @@ export interface SessionOptions {
 type Exited = Extract<ProcessEvent, { type: 'exited' }>
 
 /** What somebody else holds open after the end is not waited for. */
-const TRAILING_OUTPUT_MS = 100
+const TRAILING_OUTPUT_MS = 50
 /** How long an executor may take to end something, or to say how it ended. It may not be within reach. */
 const KILL_MS = 10_000
 const SIGNAL_NAME_MS = 1000

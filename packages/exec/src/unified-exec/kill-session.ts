@@ -1,5 +1,4 @@
-import { ExecError } from '@waldo/environment'
-import { abortable } from '../approvals/abortable.ts'
+import { abortable, ExecError } from '@waldo/environment'
 import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'

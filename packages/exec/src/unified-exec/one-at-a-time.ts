@@ -1,4 +1,4 @@
-import { abortable } from '../approvals/abortable.ts'
+import { abortable } from '@waldo/environment'
 
 /** Lets in one after the other, in the order in which they came. */
 export class OneAtATime {

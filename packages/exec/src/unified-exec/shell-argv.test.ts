@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type ShellRequest, shellArgv, shellKind } from './shell-argv.ts'
+import { type ShellRequest, shellArgv } from './shell-argv.ts'
 
 const argv = (path: string, request: Partial<ShellRequest> = {}, allowLogin = false) =>
   shellArgv(
@@ -29,12 +29,14 @@ describe('the command line of a script', () => {
     })
   })
 
-  test('knows shells by the names of their files', () => {
-    assert.deepEqual(
-      ['/bin/bash', 'bash.exe', 'C:\\x\\PWSH.EXE', 'powershell', 'sh', '', 'bash/', 'rbash', '__proto__'].map(
-        shellKind,
-      ),
-      ['bash', 'bash', 'powershell', 'powershell', 'sh', undefined, undefined, undefined, undefined],
-    )
+  test('takes every name of the shell that there is', () => {
+    for (const [path, shell] of [
+      ['/bin/dash', 'dash'],
+      ['/bin/bash', 'BASH.exe'],
+      ['/usr/bin/fish', '/elsewhere/fish'],
+    ] as const) {
+      assert.equal(argv(path, { shell })[0], path)
+    }
+    assert.throws(() => argv('/bin/dash', { shell: 'sh' }), { message: 'environment `box` only supports `dash`' })
   })
 })

@@ -1,7 +1,9 @@
 import type { EnvironmentInfo } from '@waldo/protocol'
 import { InvalidCall } from '../conversation/invalid-call.ts'
 
-type ShellKind = 'bash' | 'zsh' | 'sh' | 'powershell' | 'cmd'
+type ReportedShell = EnvironmentInfo['shell']
+/** Who reads scripts alike, and takes the same options. */
+export type ShellFamily = 'posix' | 'powershell' | 'cmd'
 
 export interface ShellRequest {
   readonly cmd: string
@@ -11,45 +13,38 @@ export interface ShellRequest {
 
 export interface ShellSettings {
   readonly environmentId: string
-  readonly reported: EnvironmentInfo['shell']
+  readonly reported: ReportedShell
   readonly allowLogin: boolean
 }
 
 /** The argv that runs a script: with the shell that the environment has, for only that one is known to be there. */
 export function shellArgv({ cmd, shell, login }: ShellRequest, settings: ShellSettings): readonly string[] {
   const { reported, allowLogin, environmentId } = settings
-  const kind = shellKind(reported.path) ?? shellKind(reported.name) ?? 'sh'
-  if (shell !== undefined && shell !== '' && shellKind(shell) !== kind) {
+  if (shell && ![stem(reported.path), stem(reported.name)].includes(stem(shell))) {
     throw new InvalidCall(`environment \`${environmentId}\` only supports \`${reported.name}\``)
   }
   if (login === true && !allowLogin) {
     throw new InvalidCall('login shell is disabled by config; omit `login` or set it to false.')
   }
   const isLogin = login ?? allowLogin
-  switch (kind) {
+  switch (shellFamily(reported)) {
     case 'powershell':
       return [reported.path, ...(isLogin ? [] : ['-NoProfile']), '-Command', cmd]
     case 'cmd':
       return [reported.path, '/c', cmd]
-    default:
+    case 'posix':
       return [reported.path, isLogin ? '-lc' : '-c', cmd]
   }
 }
 
-/** By the name of the file: `/opt/x/bash` and `bash.exe` are both bash. */
-export function shellKind(path: string): ShellKind | undefined {
+export function shellFamily({ path }: ReportedShell): ShellFamily {
+  const name = stem(path)
+  if (name === 'pwsh' || name === 'powershell') return 'powershell'
+  return name === 'cmd' ? 'cmd' : 'posix'
+}
+
+/** The name of the file: `/opt/x/bash` and `bash.exe` are both bash. */
+function stem(path: string): string {
   const name = path.split(/[\\/]/).at(-1)!
-  const stem = name.replace(/\.[^.]*$/, '').toLowerCase()
-  switch (stem) {
-    case 'bash':
-    case 'zsh':
-    case 'sh':
-    case 'cmd':
-      return stem
-    case 'pwsh':
-    case 'powershell':
-      return 'powershell'
-    default:
-      return undefined
-  }
+  return name.replace(/\.[^.]*$/, '').toLowerCase()
 }

@@ -4,9 +4,6 @@ import type { ExecSession } from './exec-session.ts'
 import type { Until } from './until.ts'
 import { UntilWatch } from './until-watch.ts'
 
-/** How long output is waited for that somebody else holds open after the end. */
-const AFTER_EXIT_MS = 50
-
 export interface WaitOptions {
   readonly ms: number
   readonly until?: Until | undefined
@@ -40,7 +37,7 @@ class Wait {
   #idleMs: number
   #armedAt: number | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
-  #sawExit = false
+  #isEnding = false
 
   constructor(session: ExecSession, options: WaitOptions, resolve: () => void, reject: (reason: unknown) => void) {
     this.#session = session
@@ -70,7 +67,7 @@ class Wait {
       pauses.onChange(() => this.#arm()),
     )
     if (this.#session.hasExited) this.#exited()
-    this.#arm()
+    else this.#arm()
   }
 
   #happened(event: ProcessEvent | undefined): void {
@@ -79,7 +76,6 @@ class Wait {
       this.#finish(this.#resolve)
     } else if (event.type === 'exited') {
       this.#exited()
-      this.#arm()
     } else if (this.#options.until?.kind === 'idle') {
       this.#spend()
       this.#idleMs = this.#options.until.ms
@@ -87,18 +83,17 @@ class Wait {
     }
   }
 
-  /** From now on only what it has said already is waited for, and not past the time that there was. */
+  /** The session knows how long what it has said may still take. Nobody's question is in the way of that. */
   #exited(): void {
-    if (this.#sawExit) return
-    this.#sawExit = true
-    this.#spend()
-    this.#remainingMs = Math.min(this.#remainingMs, AFTER_EXIT_MS)
+    this.#isEnding = true
+    clearTimeout(this.#timer)
+    void this.#session.ended.then(() => this.#finish(this.#resolve))
   }
 
   #arm(): void {
     this.#spend()
     clearTimeout(this.#timer)
-    if (this.#options.pauses.isPaused) return
+    if (this.#options.pauses.isPaused || this.#isEnding) return
     this.#armedAt = this.#options.now()
     const ms = Math.max(0, Math.min(this.#remainingMs, this.#idleMs))
     this.#timer = setTimeout(() => this.#finish(this.#resolve), ms)

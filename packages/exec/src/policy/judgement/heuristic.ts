@@ -1,6 +1,7 @@
 import { policyName } from '../../approvals/approval-policy.ts'
 import type { Why } from '../../orchestrator/requirement.ts'
 import { needsSandbox } from '../../permissions/sandbox-requests.ts'
+import type { Danger } from '../../script/dangerous.ts'
 import type { CommandToJudge } from '../command-policy.ts'
 import type { Decision } from '../rules/rule.ts'
 
@@ -9,6 +10,8 @@ export interface Heuristic {
   readonly decision: Decision
   readonly source: Exclude<Why['source'], 'rule' | 'patch'>
   readonly text: string
+  /** Of what is dangerous. */
+  readonly danger?: Danger['kind']
 }
 
 export type JudgedCall = Pick<
@@ -17,11 +20,12 @@ export type JudgedCall = Pick<
 >
 
 /** `danger` says what is dangerous about it, if anything is. */
-export function heuristic(call: JudgedCall, danger: string | undefined): Heuristic {
+export function heuristic(call: JudgedCall, danger: Danger | undefined): Heuristic {
   const { approvalPolicy } = call
   const name = policyName(approvalPolicy)
-  if (danger !== undefined) {
-    return { decision: approvalPolicy === 'never' ? 'forbidden' : 'prompt', source: 'dangerous', text: danger }
+  if (danger) {
+    const decision = approvalPolicy === 'never' ? 'forbidden' : 'prompt'
+    return { decision, source: 'dangerous', text: danger.text, danger: danger.kind }
   }
   const override = overrideHeuristic(call)
   if (override) return override

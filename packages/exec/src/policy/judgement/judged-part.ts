@@ -1,13 +1,10 @@
-import { scriptsIn } from '../../script/handed-on.ts'
+import { findDanger } from '../../script/dangerous.ts'
 import type { CommandLine } from '../../script/segment.ts'
 import type { NearMiss, RuleMatch } from '../rules/prefix-match.ts'
 import { type Decision, strictest } from '../rules/rule.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 import { type Heuristic, heuristic, type JudgedCall, overrideHeuristic } from './heuristic.ts'
-import { insideOf, type Part } from './parts.ts'
-
-/** What is dangerous about a command line, in words; undefined if nothing is. */
-export type DangerOf = (line: CommandLine, argv: readonly string[]) => string | undefined
+import type { Part } from './parts.ts'
 
 export interface JudgedPart extends Part {
   readonly matches: readonly RuleMatch[]
@@ -23,7 +20,6 @@ export interface JudgedPart extends Part {
 export interface JudgedLine {
   readonly call: JudgedCall
   readonly line: CommandLine
-  readonly dangerOf: DangerOf
 }
 
 export function judgePart(part: Part, rules: RuleSet, judged: JudgedLine): JudgedPart {
@@ -38,27 +34,21 @@ export function judgePart(part: Part, rules: RuleSet, judged: JudgedLine): Judge
 export function judgeMatches(
   part: Part,
   { matches, misses }: { readonly matches: readonly RuleMatch[]; readonly misses: readonly NearMiss[] },
-  { call, line, dangerOf }: JudgedLine,
+  { call, line }: JudgedLine,
 ): JudgedPart {
   const isAllowed = matches.some(({ rule }) => rule.decision === 'allow')
   // One rule that keeps it is enough: of several the strictest counts, in this as in everything.
   const bypassesSandbox = isAllowed && matches.every((match) => match.bypassesSandbox)
+  const alone: CommandLine = part.role === 'script' ? line : { kind: 'plain', segments: [part.segment] }
   // Only a rule that allows it answers what would be asked without: else a rule that prompts could make things easier.
   const unanswered = bypassesSandbox
     ? undefined
     : isAllowed
       ? overrideHeuristic(call)
-      : heuristic(call, dangerOf(aloneIn(line, part), part.segment.words))
+      : heuristic(call, findDanger(alone))
   const found = matches.length > 0 && unanswered?.decision === 'allow' ? undefined : unanswered
   const decision = strictest([...decisionsOf(matches), ...(found ? [found.decision] : [])])
   return { ...part, matches, misses, ...(found && { heuristic: found }), decision, bypassesSandbox }
-}
-
-/** The line as if there were nothing but this part, and what its words hand on. */
-function aloneIn(line: CommandLine, { role, segment }: Part): CommandLine {
-  if (role === 'script') return line
-  const inside = scriptsIn(segment.words).length > 0 ? insideOf(line) : undefined
-  return { kind: 'plain', segments: [segment], ...(inside && { inside }) }
 }
 
 function decisionsOf(matches: readonly RuleMatch[]): Decision[] {

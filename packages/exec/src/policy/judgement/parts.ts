@@ -1,5 +1,6 @@
 import { carriesCommand } from '../../script/handed-on.ts'
-import type { CommandLine, Inside, Segment } from '../../script/segment.ts'
+import { insideOf } from '../../script/inside-of.ts'
+import type { CommandLine, Segment } from '../../script/segment.ts'
 import { shellWrapper } from '../../script/shell-wrapper.ts'
 import type { RuleSet } from '../rules/rule-set.ts'
 
@@ -41,18 +42,13 @@ export function partsOf(command: CommandToTakeApart, line: CommandLine, rules: R
   if (commands.length === 0) parts.push({ role: 'script', segment: bare(argv) })
   if (rules.longestRestriction === 0) return { parts, isUnseen: false }
 
-  const inside = insideOf(line)
+  const { within: seen, tooDeep } = insideOf(line)
   const within = new Map<string, Part>()
-  for (const words of commandsWithin(commands, inside?.within ?? [], rules)) {
+  for (const words of commandsWithin(commands, seen, rules)) {
     if (within.size > MAX_WITHIN) break
     within.set(JSON.stringify(words), { role: 'within', segment: bare(words) })
   }
-  return { parts: [...parts, ...within.values()], isUnseen: inside?.tooDeep === true || within.size > MAX_WITHIN }
-}
-
-/** What is known of code within it. */
-export function insideOf(line: CommandLine): Inside | undefined {
-  return line.kind === 'plain' ? line.inside : line
+  return { parts: [...parts, ...within.values()], isUnseen: tooDeep === true || within.size > MAX_WITHIN }
 }
 
 export function bare(words: readonly string[]): Segment {

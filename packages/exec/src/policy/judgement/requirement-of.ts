@@ -1,16 +1,13 @@
 import type { ApprovalPolicy } from '../../approvals/approval-policy.ts'
 import type { Amendment, Requirement, Why } from '../../orchestrator/requirement.ts'
-import type { CommandLine } from '../../script/segment.ts'
+import { shownCommand } from '../../script/shown-command.ts'
 import type { RuleMatch } from '../rules/prefix-match.ts'
 import type { Decision } from '../rules/rule.ts'
 import type { JudgedPart } from './judged-part.ts'
-import { insideOf } from './parts.ts'
-import { shownCommand } from './shell-quote.ts'
 
 export interface Judged {
   readonly argv: readonly string[]
   readonly approvalPolicy: ApprovalPolicy
-  readonly line: CommandLine
   readonly parts: readonly JudgedPart[]
   readonly decision: Decision
   readonly amendment: Amendment | undefined
@@ -72,12 +69,11 @@ function nobodyToAsk(text: string): Why {
   }
 }
 
-function dangerReason({ argv, line, parts }: Judged): string | undefined {
-  const dangerous = parts.find((part) => part.heuristic?.source === 'dangerous')
+function dangerReason({ argv, parts }: Judged): string | undefined {
+  const dangerous = parts.find(({ heuristic }) => heuristic?.danger !== undefined)?.heuristic
   if (!dangerous) return undefined
-  // There are two kinds of danger: what is too deep to be seen, and what removes by force.
   const forced = 'rm -f style commands are not permitted. Use a safer approach'
-  return `\`${shownCommand(argv)}\` rejected: ${insideOf(line)?.tooDeep ? dangerous.heuristic!.text : forced}`
+  return `\`${shownCommand(argv)}\` rejected: ${dangerous.danger === 'removal' ? forced : dangerous.text}`
 }
 
 /** Only what a rule says: everything else is told by `why`. */

@@ -1,9 +1,9 @@
 import type { Why } from '../../orchestrator/requirement.ts'
+import { shownCommand } from '../../script/shown-command.ts'
 import { amendmentProblem, amendmentText } from '../amendment.ts'
 import { keptByRedirect, type RuleMatch } from '../rules/prefix-match.ts'
 import { type Decision, shownOrigin } from '../rules/rule.ts'
 import type { JudgedPart } from './judged-part.ts'
-import { shownCommand } from './shell-quote.ts'
 
 const MAX_LINES = 20
 

@@ -14,32 +14,35 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** The same promise, for somebody who may stop waiting. */
+/** The same promise, for somebody who may stop waiting: rejects with the signal's reason as soon as there is one. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise
   return new Promise((resolve, reject) => {
-    if (signal.aborted) {
-      reject(signal.reason)
-      return
-    }
     const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
+    // Also when nobody waits any more: how it fails then is nobody's business, but must not be unhandled.
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
   })
 }
 
 /**
- * A signal of our own that follows somebody else's. Not `AbortSignal.any`, which in Node 20 remembers every signal that
- * was ever derived from one that lives long.
+ * A signal of our own that follows others. Not `AbortSignal.any`, which in Node 20 remembers every signal that was ever
+ * derived from one that lives long. Release it when nobody needs it any more.
  */
-export function linked(signal: AbortSignal | undefined) {
+export function linked(...signals: readonly (AbortSignal | undefined)[]) {
   const own = new AbortController()
-  const follow = () => own.abort(signal!.reason)
-  if (signal?.aborted) follow()
-  else signal?.addEventListener('abort', follow, { once: true })
+  const undo = signals.map((signal) => {
+    const follow = () => own.abort(signal!.reason)
+    if (signal?.aborted) follow()
+    else signal?.addEventListener('abort', follow, { once: true })
+    return () => signal?.removeEventListener('abort', follow)
+  })
   return {
     signal: own.signal,
     abort: (reason: unknown) => own.abort(reason),
-    release: () => signal?.removeEventListener('abort', follow),
+    release: () => {
+      for (const each of undo) each()
+    },
   }
 }
