@@ -61,7 +61,7 @@ describe('waldo policy check', () => {
       'asks though nobody may be asked',
       ['--approval', 'never', '--escalated', 'make'],
       20,
-      /"never" a call cannot ask to leave/,
+      /cannot ask for escalated permissions if the approval policy is never/,
     ],
     [
       'may not be asked about here',

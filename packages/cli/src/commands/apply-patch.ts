@@ -119,7 +119,13 @@ async function apply({ patch, environment, cwd, sandbox: mode, isDryRun }: Reque
   const chosen = environments.choose(environment)
   const directory = await chosen.path(cwd)
   const { files } = chosen.environment
-  const options = { files, cwd: directory, sandbox: sandboxOf(mode, directory), requireDirectory: true, signal } as const
+  const options = {
+    files,
+    cwd: directory,
+    sandbox: sandboxOf(mode, directory),
+    requireDirectory: true,
+    signal,
+  } as const
   return isDryRun ? diffText((await verifyPatch(parsed, options)).changes) : await applyPatchText(parsed, options)
 }
 

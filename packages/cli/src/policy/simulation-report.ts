@@ -1,4 +1,11 @@
-import { type Change, RequestSheet, type Requirement, type SimulationEvent, shellQuote, shellWrapper } from '@waldo/exec'
+import {
+  type Change,
+  RequestSheet,
+  type Requirement,
+  type SimulationEvent,
+  shellQuote,
+  shellWrapper,
+} from '@waldo/exec'
 import { count } from './count.ts'
 
 /** Different commands that are shown, and lines that are none; all others are counted. */
@@ -105,7 +112,6 @@ function stateOf(requirement: Requirement): string {
 /** A script is what a shell reads: quoted once more, nobody else could read it. */
 function shownCommand(argv: readonly string[]): string {
   const words =
-    shellWrapper(argv)?.script ??
-    shellQuote(argv.slice(0, MAX_CHARACTERS).map((word) => word.slice(0, MAX_CHARACTERS)))
+    shellWrapper(argv)?.script ?? shellQuote(argv.slice(0, MAX_CHARACTERS).map((word) => word.slice(0, MAX_CHARACTERS)))
   return words.length > MAX_CHARACTERS ? `${words.slice(0, MAX_CHARACTERS)}…` : words
 }

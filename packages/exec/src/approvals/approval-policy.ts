@@ -30,6 +30,12 @@ export function mayAskForSandbox(policy: ApprovalPolicy): boolean {
   return typeof policy === 'string' ? policy !== 'never' : policy.granular.sandboxApproval
 }
 
+/** What a call is told that asks for it all the same. */
+export function sandboxRefusal(policy: ApprovalPolicy): string {
+  const name = policyName(policy)
+  return `approval policy is ${name}; reject command — you cannot ask for escalated permissions if the approval policy is ${name}`
+}
+
 const NAMES = ['untrusted', 'on-request', 'never'] as const
 
 /** By its name. `on-failure` is taken for `on-request`, which has taken its place; undefined for anything else. */

@@ -6,9 +6,9 @@ import type { ExecEvent } from '../events/exec-event.ts'
 import { Approvals } from './approvals.ts'
 import type { Approver } from './approver.ts'
 import { callbackApprover } from './callback-approver.ts'
+import { sampleRequest } from './fixtures/sample-request.ts'
 import { Pauses } from './pauses.ts'
 import type { ReviewDecision } from './review-decision.ts'
-import { sampleRequest } from './sample-request.ts'
 import { scriptedApprover } from './scripted-approver.ts'
 
 const { id: _, askedAt: __, ...QUESTION } = sampleRequest()

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sampleRequest } from './fixtures/sample-request.ts'
 import { QueueApprover } from './queue-approver.ts'
 import type { ReviewDecision } from './review-decision.ts'
-import { sampleRequest } from './sample-request.ts'
 import { scriptedApprover } from './scripted-approver.ts'
 
 const NEVER = new AbortController().signal

@@ -4,7 +4,7 @@ import { fromPosixPath, pathUri } from '@waldo/protocol'
 import fc from 'fast-check'
 import type { AdditionalPermissions } from '../permissions/additional-permissions.ts'
 import { describeRequest } from './describe-request.ts'
-import { sampleRequest } from './sample-request.ts'
+import { sampleRequest } from './fixtures/sample-request.ts'
 
 const paths = (names: readonly string[]) => names.map((name) => fromPosixPath(name))
 const many = (length: number, name: (index: number) => string) => Array.from({ length }, (_, index) => name(index))

@@ -5,7 +5,7 @@ import { fromPosixPath, fromWindowsPath, pathUri } from '@waldo/protocol'
 import fc from 'fast-check'
 import type { ApprovalSubject } from './approver.ts'
 import { describeRequest } from './describe-request.ts'
-import { commandSubject, sampleRequest } from './sample-request.ts'
+import { commandSubject, sampleRequest } from './fixtures/sample-request.ts'
 import { shellQuote } from './shell-quote.ts'
 
 const described = (argv: readonly string[], columns?: number) =>

@@ -1,3 +1,4 @@
+import { shellWrapper } from '../script/shell-wrapper.ts'
 import type { ApprovalSubject, PatchedFile } from './approver.ts'
 import { describePath } from './describe-path.ts'
 import { describePermissions } from './describe-permissions.ts'
@@ -9,7 +10,6 @@ const MAX_COMMAND_ROWS = 200
 const MAX_PATCH_ROWS = 400
 const MAX_FILES = 100
 const MAX_HOST_ROWS = 20
-const SHELLS = new Set(['sh', 'bash', 'dash', 'ksh', 'zsh'])
 
 export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): void {
   switch (subject.kind) {
@@ -36,15 +36,14 @@ export function describeSubject(subject: ApprovalSubject, sheet: RequestSheet): 
 }
 
 function describeCommand(argv: readonly string[], sheet: RequestSheet): void {
-  const [program = '', flag = '', script] = argv
-  const isScript = argv.length === 3 && SHELLS.has(program.slice(program.lastIndexOf('/') + 1)) && /^-l?c$/.test(flag)
+  const script = shellWrapper(argv)?.script
   // A script is what a shell reads: quoted once more, it could not be read by anybody else.
-  sheet.block(isScript ? script! : shellQuote(argv), MAX_COMMAND_ROWS)
-  if (isScript) sheet.field('shell', shellQuote([program, flag]))
+  sheet.block(script ?? shellQuote(argv), MAX_COMMAND_ROWS)
+  if (script !== undefined) sheet.field('shell', shellQuote(argv.slice(0, 2)))
   if (argv.some(holdsUnseen)) {
     sheet.field(
       'beware',
-      `it holds characters that cannot be seen; they are written as <U+001B>${isScript ? '' : ' or \\x1b'}`,
+      `it holds characters that cannot be seen; they are written as <U+001B>${script === undefined ? ' or \\x1b' : ''}`,
     )
   }
 }

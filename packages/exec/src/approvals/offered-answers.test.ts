@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fromPosixPath } from '@waldo/protocol'
 import type { ApprovalSubject } from './approver.ts'
+import { commandSubject, sampleRequest } from './fixtures/sample-request.ts'
 import { offeredAnswers } from './offered-answers.ts'
-import { commandSubject, sampleRequest } from './sample-request.ts'
 
 const cwd = fromPosixPath('/home/me/project')
 const LASTING: Readonly<Record<ApprovalSubject['kind'], readonly [ApprovalSubject, string]>> = {

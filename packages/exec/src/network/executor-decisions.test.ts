@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { blocked, decide, networkConversation } from './network-conversation.ts'
+import { blocked, decide, networkConversation } from './fixtures/network-conversation.ts'
 
 describe('what the executor decides by itself', () => {
   test('is recorded with its reason', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { amendment, decide, FOR_SESSION, networkConversation, REQUEST, YES } from './network-conversation.ts'
+import { amendment, decide, FOR_SESSION, networkConversation, REQUEST, YES } from './fixtures/network-conversation.ts'
 
 describe('an answer for good', () => {
   test('is saved, and holds for all commands at once', async () => {

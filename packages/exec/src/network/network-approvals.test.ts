@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
-import { amendment, decide, FOR_SESSION, networkConversation, REQUEST, settled, YES } from './network-conversation.ts'
+import {
+  amendment,
+  decide,
+  FOR_SESSION,
+  networkConversation,
+  REQUEST,
+  settled,
+  YES,
+} from './fixtures/network-conversation.ts'
 import type { NetworkDenial } from './network-denial.ts'
 
 const NAME = '"https://example.test:443"'

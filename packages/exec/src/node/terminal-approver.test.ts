@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { eventually } from '@waldo/testkit'
 import type { ApprovalRequest } from '../approvals/approver.ts'
-import { commandSubject, sampleRequest } from '../approvals/sample-request.ts'
+import { commandSubject, sampleRequest } from '../approvals/fixtures/sample-request.ts'
 import { TerminalApprover } from './terminal-approver.ts'
 
 const NEVER = new AbortController().signal

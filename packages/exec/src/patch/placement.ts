@@ -117,7 +117,8 @@ export class Placement {
     const found = await this.#files.read(target)
     if (sameBytes(found, before)) return
     // Written to in place, it may be half of one and half of the other.
-    if (!this.direct && !sameBytes(found, after)) throw new PatchError('STALE', 'somebody else has changed it meanwhile')
+    if (!this.direct && !sameBytes(found, after))
+      throw new PatchError('STALE', 'somebody else has changed it meanwhile')
     if (before === undefined) await this.#files.remove(target)
     else await this.#files.write(target, before)
   }

@@ -1,5 +1,5 @@
 import type { PathUri } from '@waldo/protocol'
-import { type ApprovalPolicy, mayAskForSandbox, policyName } from '../approvals/approval-policy.ts'
+import { type ApprovalPolicy, mayAskForSandbox, sandboxRefusal } from '../approvals/approval-policy.ts'
 import { InvalidCall } from '../conversation/invalid-call.ts'
 import {
   type AdditionalPermissions,
@@ -108,9 +108,5 @@ export async function stillGranted({
 }
 
 function requireAsking(policy: ApprovalPolicy): void {
-  if (mayAskForSandbox(policy)) return
-  const name = policyName(policy)
-  throw new InvalidCall(
-    `approval policy is ${name}; reject command — you cannot ask for escalated permissions if the approval policy is ${name}`,
-  )
+  if (!mayAskForSandbox(policy)) throw new InvalidCall(sandboxRefusal(policy))
 }

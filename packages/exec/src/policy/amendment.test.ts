@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import type { Amendment } from '../orchestrator/requirement.ts'
 import { AmendmentError, amendmentText } from './amendment.ts'
 import type { CommandToJudge } from './command-policy.ts'
+import { call, layer, MemoryStore, policyOf, UNRESTRICTED } from './fixtures/sample-policy.ts'
 import { isBannedPrefix } from './judgement/banned-prefixes.ts'
-import { call, layer, MemoryStore, policyOf, UNRESTRICTED } from './test-policy.ts'
 
 async function proposal(rules: string, command: Parameters<typeof call>[0], rest: Partial<CommandToJudge> = {}) {
   const requirement = await policyOf(rules).judge(call(command, { approvalPolicy: 'untrusted', ...rest }))

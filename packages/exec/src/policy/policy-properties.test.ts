@@ -6,8 +6,8 @@ import type { Requirement } from '../orchestrator/requirement.ts'
 import type { SandboxPermissions } from '../permissions/sandbox-permissions.ts'
 import { needsSandbox } from '../permissions/sandbox-requests.ts'
 import type { CommandToJudge } from './command-policy.ts'
+import { call, layer, policyOf, RESTRICTED, UNRESTRICTED } from './fixtures/sample-policy.ts'
 import type { RulePolicy } from './rule-policy.ts'
-import { call, layer, policyOf, RESTRICTED, UNRESTRICTED } from './test-policy.ts'
 
 interface WrittenRule {
   readonly pattern: readonly (readonly string[])[]

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { call, layer, policyOf } from './test-policy.ts'
+import { call, layer, policyOf } from './fixtures/sample-policy.ts'
 
 const kindOf = async (rules: string, command: Parameters<typeof call>[0], rest: Parameters<typeof call>[1] = {}) => {
   const requirement = await policyOf(rules).judge(call(command, { approvalPolicy: 'untrusted', ...rest }))

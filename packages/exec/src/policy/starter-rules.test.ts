@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { call, layer, policyOf } from './fixtures/sample-policy.ts'
 import { STARTER_RULES } from './starter-rules.ts'
-import { call, layer, policyOf } from './test-policy.ts'
 
 describe('the rules for a start', () => {
   const policy = policyOf([layer('starter', STARTER_RULES)])

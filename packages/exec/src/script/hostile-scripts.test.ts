@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { grammarFiles } from '../node/bash-grammar.ts'
-import { HOSTILE_SCRIPTS } from './hostile-scripts.ts'
-import { PLAIN_SCRIPTS, TWICE } from './plain-scripts.ts'
+import { HOSTILE_SCRIPTS } from './fixtures/hostile-scripts.ts'
+import { PLAIN_SCRIPTS, TWICE } from './fixtures/plain-scripts.ts'
 import { ScriptParser } from './script-parser.ts'
 
 const parser = new ScriptParser(grammarFiles)

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
 import { grammarFiles } from '../node/bash-grammar.ts'
-import { assertOnlySegments, type Started, type Trace } from './compare-trace.ts'
-import { PLAIN_SCRIPTS, TWICE } from './plain-scripts.ts'
-import { HARMLESS_FRAGMENTS, ODD_FRAGMENTS } from './script-fragments.ts'
+import { assertOnlySegments, type Started, type Trace } from './fixtures/compare-trace.ts'
+import { PLAIN_SCRIPTS, TWICE } from './fixtures/plain-scripts.ts'
+import { HARMLESS_FRAGMENTS, ODD_FRAGMENTS } from './fixtures/script-fragments.ts'
 import { ScriptParser } from './script-parser.ts'
 
 interface TracedShell {

@@ -13,7 +13,7 @@ import {
   reply,
   testClient,
   until,
-} from './test-servers.ts'
+} from './fixtures/servers.ts'
 
 describe('a connection', () => {
   test('serves one request after the other, and leaves nothing behind', async () => {
@@ -147,7 +147,7 @@ describe('a connection', () => {
   test('that is idle does not keep the process alive', async () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('hi')))
     const script = `
-      import { get, never, readAll, testClient } from ${JSON.stringify(`${import.meta.dir}/test-servers.ts`)}
+      import { get, never, readAll, testClient } from ${JSON.stringify(`${import.meta.dir}/fixtures/servers.ts`)}
       const client = testClient()
       process.stdout.write(await readAll(await client.request(get(${JSON.stringify(server.url)}), never)))`
     await using child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { descriptors, fails, get, never, rawServer, readAll, reply, testClient, turn, until } from './test-servers.ts'
+import {
+  descriptors,
+  fails,
+  get,
+  never,
+  rawServer,
+  readAll,
+  reply,
+  testClient,
+  turn,
+  until,
+} from './fixtures/servers.ts'
 
 describe('a request ends early', () => {
   const silent = () => rawServer(() => {})

@@ -15,7 +15,7 @@ import {
   reply,
   testClient,
   until,
-} from './test-servers.ts'
+} from './fixtures/servers.ts'
 
 /** A port of 127.0.0.1 that takes one connection and leaves all others without an answer. */
 async function deafPort(): Promise<{ port: number } & AsyncDisposable> {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { fails, get, never, rawServer, readAll, reply, testClient } from './test-servers.ts'
+import { fails, get, never, rawServer, readAll, reply, testClient } from './fixtures/servers.ts'
 
 describe('a request', () => {
   test('says what it was told to say, in that order, and little more', async () => {

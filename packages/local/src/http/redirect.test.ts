@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AddressPolicy } from './address-policy.ts'
-import type { HttpRequest } from './http-client.ts'
 import {
   certificate,
   fails,
@@ -12,7 +11,8 @@ import {
   readAll,
   reply,
   testClient,
-} from './test-servers.ts'
+} from './fixtures/servers.ts'
+import type { HttpRequest } from './http-client.ts'
 
 /** Answers `/status/<code>?<location>` with that redirect, and everything else with "arrived". */
 function redirector(options?: { tls?: boolean; host?: string }): Promise<RawServer> {

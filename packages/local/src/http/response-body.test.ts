@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { certificate, get, never, rawServer, readAll, testClient, turn } from './test-servers.ts'
+import { certificate, get, never, rawServer, readAll, testClient, turn } from './fixtures/servers.ts'
 
 describe('a body that nobody reads', () => {
   for (const tls of [false, true]) {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { ExecError } from '@waldo/environment'
 import fc from 'fast-check'
+import { grepRequest, pages, ripgrepForTests, shown, TestTree } from './fixtures/tree.ts'
 import { grep } from './grep.ts'
-import { grepRequest, pages, ripgrepForTests, shown, TestTree } from './test-tree.ts'
 
 const ripgrep = ripgrepForTests()
 const live = new AbortController().signal

@@ -3,8 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ExecError } from '@waldo/environment'
+import { found, globRequest, TestTree } from './fixtures/tree.ts'
 import { type GlobRequest, glob } from './glob.ts'
-import { found, globRequest, TestTree } from './test-tree.ts'
 import { walk } from './walk.ts'
 
 const live = new AbortController().signal

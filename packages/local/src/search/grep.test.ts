@@ -3,8 +3,8 @@ import { closeSync, ftruncateSync, openSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { ExecError } from '@waldo/environment'
+import { grepRequest, pages, ripgrepForTests, shown, TestTree } from './fixtures/tree.ts'
 import { type GrepAnswer, type GrepRequest, grep } from './grep.ts'
-import { grepRequest, pages, ripgrepForTests, shown, TestTree } from './test-tree.ts'
 
 const ripgrep = ripgrepForTests()
 const live = new AbortController().signal

@@ -3,8 +3,8 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { found, globRequest, TestTree } from './fixtures/tree.ts'
 import { glob } from './glob.ts'
-import { found, globRequest, TestTree } from './test-tree.ts'
 
 const live = new AbortController().signal
 

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test'
 import { ExecError } from '@waldo/environment'
 import fc from 'fast-check'
 import { casedLetters, caseVariants } from './case-variants.ts'
+import { grepRequest, ripgrepForTests, TestTree } from './fixtures/tree.ts'
 import { type GrepRequest, grep } from './grep.ts'
 import { compilePattern } from './line-pattern.ts'
-import { grepRequest, ripgrepForTests, TestTree } from './test-tree.ts'
 
 const ripgrep = ripgrepForTests()
 

@@ -8,7 +8,7 @@ import { accessTo, at, bind, glob, roots, special } from '../policy/fake-host.ts
 import { PolicyError } from '../policy/policy-error.ts'
 import { between, isBelow, isWithin, parentOf } from '../policy/posix-path.ts'
 import type { ThisHost } from '../this-host.ts'
-import { anyTree, type Outcome, TestTree, type Tree, type Tried } from './test-tree.ts'
+import { anyTree, type Outcome, TestTree, type Tree, type Tried } from './fixtures/tree.ts'
 
 const RUNS = 25
 const THERE = ['a', 'a/b', 'a/b/f', 'a/f', 'a/.git', 'a/.codex', 'c', 'c/d', 'c/d/f', 'c/f', 'e', 'e/f', 'l', 'l/f']

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
 import { createServer as createTlsServer } from 'node:tls'
-import { curl, LOCAL_TEST, origin, RawClient, response, say, sockets, testProxy, until } from './test-proxy.ts'
+import { curl, LOCAL_TEST, origin, RawClient, response, say, sockets, testProxy, until } from './fixtures/proxy.ts'
 
 const fixture = (name: string) =>
   readFileSync(`${import.meta.dir}/../../../../tests/fixtures/localhost.${name}.pem`, 'utf8')

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Decider, NetworkDecision } from './decision.ts'
+import { wireConfig } from './fixtures/proxy.ts'
 import { NetworkPolicy, type NetworkRequest, type Verdict } from './network-policy.ts'
 import { Resolver, type UnreachableError } from './resolver.ts'
 import { proxyRules } from './rules.ts'
-import { wireConfig } from './test-proxy.ts'
 
 const PUBLIC = '93.184.215.14'
 const never = new AbortController().signal

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openProxy } from './network-proxy.ts'
-import { proxyRules } from './rules.ts'
 import {
   curl,
   LOCAL_TEST,
@@ -13,7 +11,9 @@ import {
   testProxy,
   until,
   wireConfig,
-} from './test-proxy.ts'
+} from './fixtures/proxy.ts'
+import { openProxy } from './network-proxy.ts'
+import { proxyRules } from './rules.ts'
 
 describe('a proxy', () => {
   test('has so many connections, says so to the next, and has room again when one has ended', async () => {

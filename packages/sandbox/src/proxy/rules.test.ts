@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DecodeError } from '@waldo/protocol'
+import { wireConfig } from './fixtures/proxy.ts'
 import { proxyRules } from './rules.ts'
-import { wireConfig } from './test-proxy.ts'
 
 const refused = (changes: Record<string, unknown>, message: RegExp) =>
   assert.throws(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { curl, LOCAL_TEST, origin, RawClient, response, say, testProxy, until } from './test-proxy.ts'
+import { curl, LOCAL_TEST, origin, RawClient, response, say, testProxy, until } from './fixtures/proxy.ts'
 
 const GREETING = Buffer.of(5, 1, 0)
 const hostRequest = (host: string, port: number, command = 1) =>

@@ -56,9 +56,7 @@ function unpromptable(judged: Judged): string | undefined {
   if (!rules && mostSpecific(parts, 'prompt')) {
     return 'approval required by policy rule, but AskForApproval::Granular.rules is false'
   }
-  if (sandboxApproval || !parts.some((part) => part.heuristic?.decision === 'prompt')) return undefined
-  const otherwise = 'approval required by policy, but AskForApproval::Granular.sandbox_approval is false'
-  return dangerReason(judged) ?? otherwise
+  return sandboxApproval ? undefined : dangerReason(judged)
 }
 
 function nobodyToAsk(text: string): Why {

@@ -1,4 +1,4 @@
-import { mayAskForSandbox, policyName } from '../../approvals/approval-policy.ts'
+import { mayAskForSandbox, sandboxRefusal } from '../../approvals/approval-policy.ts'
 import type { Requirement } from '../../orchestrator/requirement.ts'
 import type { JudgedCall } from './heuristic.ts'
 
@@ -8,8 +8,7 @@ import type { JudgedCall } from './heuristic.ts'
  */
 export function unaskable({ approvalPolicy, sandboxPermissions }: JudgedCall): Requirement | undefined {
   if (sandboxPermissions === 'use_default' || mayAskForSandbox(approvalPolicy)) return undefined
-  const name = policyName(approvalPolicy)
-  const reason = `approval policy is ${name}; reject command — you cannot ask for escalated permissions if the approval policy is ${name}`
+  const reason = sandboxRefusal(approvalPolicy)
   const otherwise = 'without asking for it (use_default) the rules decide'
   return { kind: 'forbidden', reason, why: [{ source: 'approval-policy', text: reason, otherwise }] }
 }

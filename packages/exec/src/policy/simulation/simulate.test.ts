@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fromPosixPath } from '@waldo/protocol'
-import { policyOf, RESTRICTED } from '../test-policy.ts'
+import { policyOf, RESTRICTED } from '../fixtures/sample-policy.ts'
 import { type SimulationEvent, simulate } from './simulate.ts'
 
 const CALL = {

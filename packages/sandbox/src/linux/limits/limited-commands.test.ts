@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import type { GroupParent } from './cgroup/group-parent.ts'
+import { runLimited } from './fixtures/run.ts'
 import { LimitError } from './limits.ts'
 import { prepareLimits } from './prepare-limits.ts'
 import { type LimitMeans, probeLimits } from './probe-limits.ts'
-import { runLimited } from './test-run.ts'
 
 const membership = readFileSync('/proc/self/cgroup', 'latin1')
 const mountinfo = readFileSync('/proc/self/mountinfo', 'latin1')

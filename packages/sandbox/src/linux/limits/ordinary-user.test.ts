@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { chownSync, existsSync, mkdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import type { LimitedRun } from './fixtures/run.ts'
 import type { Limits } from './limits.ts'
-import type { LimitedRun } from './test-run.ts'
 
 const USER = 'waldo-probe'
 const UNIFIED = '/sys/fs/cgroup/unified'
-const RUN = join(import.meta.dir, 'test-run.ts')
+const RUN = join(import.meta.dir, 'fixtures/run.ts')
 const BURN = 'while :; do :; done'
 const COUNT_FORKS = `
 import os, signal

@@ -4,11 +4,11 @@ import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import type { NetworkDecision } from '../../proxy/decision.ts'
 import { proxyEnvironment } from '../../proxy/environment.ts'
+import { wireConfig } from '../../proxy/fixtures/proxy.ts'
 import { openProxy } from '../../proxy/network-proxy.ts'
 import { proxyRules } from '../../proxy/rules.ts'
-import { wireConfig } from '../../proxy/test-proxy.ts'
+import { inside, maker, ordinaryUserRuns, run } from './fixtures/namespace.ts'
 import { NetworkNamespaces } from './network-namespaces.ts'
-import { inside, maker, ordinaryUserRuns, run } from './test-namespace.ts'
 
 /** What `allowed.test` and `denied.test` both lead to, so that only the rules keep them apart. */
 async function hostOrigin(): Promise<{ port: number } & AsyncDisposable> {

@@ -4,8 +4,8 @@ import { closeSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { bun, inside, maker, ordinaryUserRuns, sandbox } from './fixtures/namespace.ts'
 import { type NetworkNamespace, NetworkNamespaces, type NetworkNamespacesOptions } from './network-namespaces.ts'
-import { bun, inside, maker, ordinaryUserRuns, sandbox } from './test-namespace.ts'
 
 function testNamespaces(options: Partial<NetworkNamespacesOptions> = {}): NetworkNamespaces & Disposable {
   const namespaces = new NetworkNamespaces({ command: maker, ...options })

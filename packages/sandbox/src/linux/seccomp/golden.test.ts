@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
+import { ARCHES, NETWORKS } from './fixtures/filter.ts'
 import { seccompProgram } from './seccomp-program.ts'
 import { type SeccompArch, syscallNames, syscallNumber } from './syscalls.ts'
-import { ARCHES, NETWORKS } from './test-filter.ts'
 
 const hex = (value: number) => `0x${value.toString(16)}`
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { high, NETWORKS, onBoth } from './test-filter.ts'
+import { high, NETWORKS, onBoth } from './fixtures/filter.ts'
 
 describe('whatever the network, the filter', () => {
   for (const network of NETWORKS) {

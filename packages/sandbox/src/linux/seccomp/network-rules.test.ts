@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { high, onBoth } from './test-filter.ts'
+import { high, onBoth } from './fixtures/filter.ts'
 
 const [UNIX, INET, INET6, NETLINK, PACKET, ALG, VSOCK] = [1, 2, 10, 16, 17, 38, 40]
 const OTHER_FAMILIES = [0, 3, 4, 9, 15, 30, 31, 44, PACKET, ALG, VSOCK, 0xffff_ffff]

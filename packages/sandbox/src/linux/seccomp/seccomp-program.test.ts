@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ARCHES, AUDIT, NETWORKS, type Verdict, verdict } from './fixtures/filter.ts'
 import { type SeccompOptions, seccompProgram } from './seccomp-program.ts'
 import { FIRST_UNKNOWN_SYSCALL, type SeccompArch, syscallNames, syscallNumber } from './syscalls.ts'
-import { ARCHES, AUDIT, NETWORKS, type Verdict, verdict } from './test-filter.ts'
 
 const DEBUGGING = 'ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd'
 const MOUNTS =

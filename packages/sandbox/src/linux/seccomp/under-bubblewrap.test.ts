@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { arch, type Call, TestBubblewrap } from './fixtures/bubblewrap.ts'
 import type { SeccompOptions } from './seccomp-program.ts'
 import { syscallNumber } from './syscalls.ts'
-import { arch, type Call, TestBubblewrap } from './test-bubblewrap.ts'
 
 const skip = process.platform === 'linux' && ['x64', 'arm64'].includes(arch) ? false : 'needs Linux on x64 or arm64'
 
