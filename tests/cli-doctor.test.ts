@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { eventually } from '@waldo/testkit'
 import { ACCOUNTS, type Account, become, openAccount } from './sandbox/escape/account.ts'
 import { installExecutable } from './sandbox/escape/executable.ts'
-import { descendantsOf, isAlive } from './sandbox/escape/processes.ts'
+import { commandLine, descendantsOf, isAlive } from './sandbox/escape/processes.ts'
 
 /** A bubblewrap that does as if, and lets the command do what it wants. */
 const FAKE_BUBBLEWRAP = `#!/usr/bin/python3 -IS
@@ -21,6 +31,12 @@ os.write(5, json.dumps({'exit-code': code}).encode())
 sys.exit(code)
 `
 
+/** A bubblewrap whose second attempt to escape takes its time, in a real sandbox. */
+const slowBubblewrap = (real: string) => `#!/bin/sh
+case "$*" in *'> link/made'*) exec ${real} --args 4 -- /bin/sleep 60 ;; esac
+exec ${real} "$@"
+`
+
 /** Somebody who wants to know what this machine can do, in a directory of their own that everybody can get to. */
 class Operator implements Disposable {
   readonly #account: Account
@@ -34,10 +50,11 @@ class Operator implements Disposable {
     chownSync(this.stateHome, account.uid, account.gid)
   }
 
-  /** Goes before a command line, for which a program is another. */
-  replacing(program: string, script: string): string[] {
-    const file = join(this.#directory, 'program')
-    writeFileSync(file, script, { mode: 0o755 })
+  /** Goes before a command line, for which a program is another, which may want to know where the real one is. */
+  replacing(program: string, script: string | ((real: string) => string)): string[] {
+    const [file, real] = [join(this.#directory, 'program'), join(this.#directory, 'real')]
+    copyFileSync(program, real)
+    writeFileSync(file, typeof script === 'string' ? script : script(real), { mode: 0o755 })
     const mount = 'mount --bind "$0" "$1" && shift && exec "$@"'
     return ['unshare', '--mount', '--propagation=private', 'sh', '-c', mount, file, realpathSync(program)]
   }
@@ -130,13 +147,14 @@ for (const title of ACCOUNTS) {
         ['SIGTERM', 143],
       ] as const) {
         using operator = new Operator(account)
-        const child = operator.start([])
+        const child = operator.start([], { prefix: operator.replacing('/usr/bin/bwrap', slowBubblewrap) })
         let family: number[] = []
         let text = ''
         for await (const bytes of child.stdout) {
           text += new TextDecoder().decode(bytes)
           if (family.length > 0 || !text.includes('✓ cannot')) continue
-          await eventually(() => descendantsOf(child.pid).length > 0, 'an attempt to be made')
+          const isSlow = (pid: number) => commandLine(pid) === '/bin/sleep 60'
+          await eventually(() => descendantsOf(child.pid).some(isSlow), 'the second attempt')
           family = descendantsOf(child.pid)
           child.kill(signal)
         }

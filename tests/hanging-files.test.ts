@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { childrenOf, eventually, RawClient, startServer, type TestServer } from '@waldo/testkit'
+import { childrenOf, eventually, processesWith, RawClient, startServer, type TestServer } from '@waldo/testkit'
 
 const uri = (path: string) => pathToFileURL(path).href
-const isHelper = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('file-helper')
-const helpersOf = (pid: number) => childrenOf(pid).filter(isHelper)
+const helpersOf = (pid: number) => {
+  const helpers = processesWith('file-helper')
+  return childrenOf(pid).filter((child) => helpers.includes(child))
+}
 let server: TestServer
 let root: string
 before(async () => {

@@ -10,22 +10,29 @@ export async function eventually(condition: () => boolean, what: string, timeout
   }
 }
 
-/** Processes whose command line contains the text, zombies included. */
+/** Processes whose command line contains the text. */
 export function processesWith(text: string): number[] {
+  return others('cmdline', (line) => line.replaceAll('\0', ' ').includes(text))
+}
+
+/** Zombies included. Not from its list of children: the kernel skips some of them if others end meanwhile. */
+export function childrenOf(pid: number): number[] {
+  // After the name, which may contain anything, come the state and the parent.
+  return others('stat', (line) => line.slice(line.lastIndexOf(')') + 2).split(' ')[1] === String(pid))
+}
+
+/** The processes, but us, of which the file says so. */
+function others(file: 'cmdline' | 'stat', isWanted: (text: string) => boolean): number[] {
   const found: number[] = []
   for (const pid of readdirSync('/proc')) {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue
     try {
-      if (readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').includes(text)) found.push(Number(pid))
+      if (isWanted(readFileSync(`/proc/${pid}/${file}`, 'latin1'))) found.push(Number(pid))
     } catch {
       // It has ended.
     }
   }
   return found
-}
-
-export function childrenOf(pid: number): number[] {
-  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').filter(Boolean).map(Number)
 }
 
 export function descriptorsOf(pid: number): number {
