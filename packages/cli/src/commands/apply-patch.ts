@@ -5,7 +5,8 @@ import { readPatchInput } from '../apply-patch/patch-input.ts'
 import { terminalText } from '../apply-patch/terminal-text.ts'
 import { Environments } from '../environments.ts'
 import { explain } from '../explain.ts'
-import { LeaveError } from '../leave-error.ts'
+import type { LeaveError } from '../leave-error.ts'
+import { leaveOnSignals } from '../leave-on-signals.ts'
 import { parseCommand } from '../parse-command.ts'
 import { print, printError } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
@@ -69,18 +70,14 @@ export async function applyPatchCommand(args: string[]): Promise<number> {
     return failed(error, 2)
   }
   if (typeof request === 'number') return request
-  const stop = new AbortController()
-  // Once: a second one ends us at once, whatever is half written then.
-  process.once('SIGINT', () => stop.abort(new LeaveError(130)))
-  process.once('SIGTERM', () => stop.abort(new LeaveError(143)))
-  process.once('SIGHUP', () => stop.abort(new LeaveError(129)))
+  const stop = leaveOnSignals()
   try {
-    const text = await apply(request, stop.signal)
+    const text = await apply(request, stop)
     // Whoever reads it from a pipe wants it as it is.
     print((process.stdout.isTTY ? terminalText(text) : text).replace(/\n$/, ''))
     return 0
   } catch (error) {
-    if (stop.signal.aborted && error === stop.signal.reason) return (error as LeaveError).exitCode
+    if (stop.aborted && error === stop.reason) return (error as LeaveError).exitCode
     return failed(PatchError.is(error) ? new UsageError(error.message) : explain(error), 1)
   }
 }

@@ -5,7 +5,8 @@ import { copyTree } from '../cp/copy-tree.ts'
 import { Progress } from '../cp/progress.ts'
 import { Environments } from '../environments.ts'
 import { explain } from '../explain.ts'
-import { LeaveError } from '../leave-error.ts'
+import type { LeaveError } from '../leave-error.ts'
+import { leaveOnSignals } from '../leave-on-signals.ts'
 import { parseCommand } from '../parse-command.ts'
 import { print } from '../print.ts'
 import { BROKEN_PIPE, OutputClosedError, StandardStream } from '../standard-stream.ts'
@@ -47,21 +48,17 @@ export async function cpCommand(args: string[]): Promise<number> {
   const [source, target, stray] = [...operands, ...rest]
   if (target === undefined) throw new UsageError('cp needs a SOURCE and a TARGET', SYNTAX.help)
   if (stray !== undefined) throw new UsageError(`cp: unexpected argument \`${stray}\``, SYNTAX.help)
-  const stop = new AbortController()
-  // Once: whoever does not want to wait until everything is cleaned up says so by a second one.
-  process.once('SIGINT', () => stop.abort(new LeaveError(130)))
-  process.once('SIGTERM', () => stop.abort(new LeaveError(143)))
-  process.once('SIGHUP', () => stop.abort(new LeaveError(129)))
+  const stop = leaveOnSignals()
   try {
     await using environments = await Environments.open()
     const from = parseAddress(source!, environments)
     const to = parseAddress(target, environments)
     using progress = new Progress()
-    await copy(from, to, flags.recursive ?? false, { progress, signal: stop.signal })
+    await copy(from, to, flags.recursive ?? false, { progress, signal: stop })
     progress.finish()
     return 0
   } catch (error) {
-    if (stop.signal.aborted) return (stop.signal.reason as LeaveError).exitCode
+    if (stop.aborted) return (stop.reason as LeaveError).exitCode
     if (error instanceof OutputClosedError) return BROKEN_PIPE
     throw explain(error)
   }

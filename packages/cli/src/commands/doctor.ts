@@ -2,7 +2,8 @@ import { describeAttempt, describeReport, describeVerdict } from '../doctor/desc
 import { lookAtMachine } from '../doctor/machine.ts'
 import type { AttemptResult, Report } from '../doctor/report.ts'
 import { checkStateDirectory } from '../doctor/state-directory.ts'
-import { LeaveError } from '../leave-error.ts'
+import type { LeaveError } from '../leave-error.ts'
+import { leaveOnSignals } from '../leave-on-signals.ts'
 import { ownRuntime } from '../own-runtime.ts'
 import { parseCommand } from '../parse-command.ts'
 import { print } from '../print.ts'
@@ -38,15 +39,11 @@ export async function doctorCommand(args: string[]): Promise<number> {
   if (stray !== undefined) throw new UsageError(`doctor: unexpected argument \`${stray}\``, SYNTAX.help)
   // If this ever ended because there is nothing left to wait for, that would be no good news.
   process.exitCode = 1
-  const stop = new AbortController()
-  // Once: whoever does not want to wait until everything is cleaned up says so by a second one.
-  process.once('SIGINT', () => stop.abort(new LeaveError(130)))
-  process.once('SIGTERM', () => stop.abort(new LeaveError(143)))
-  process.once('SIGHUP', () => stop.abort(new LeaveError(129)))
+  const stop = leaveOnSignals()
   try {
-    return await examine(flags.json ?? false, stop.signal)
+    return await examine(flags.json ?? false, stop)
   } catch (error) {
-    if (stop.signal.aborted) return (stop.signal.reason as LeaveError).exitCode
+    if (stop.aborted) return (stop.reason as LeaveError).exitCode
     throw error
   }
 }
