@@ -225,6 +225,20 @@ describe('waldo policy test', () => {
     assert.match(stdout, /\nAll is well\.\n$/)
   })
 
+  test('counts examples wherever they are written, and nothing that only looks like one', async () => {
+    using person = new Person()
+    const rules = [
+      'prefix_rule(["a"], "allow", ["a b", ["a", "c"]], ["b"])',
+      'prefix_rule(not_match=["x match = [1, 2]"], pattern=["match"], match=["match"], justification="match=[]")',
+      '# prefix_rule(["b"], match=["b"])',
+      'network_rule("match", "http", "deny", "not_match")',
+      'prefix_rule(["c"], match=[])',
+    ]
+    const path = write(person, 'some.rules', rules.join('\n'))
+    const { stdout } = await person.waldo(['policy', 'test', '--rules', 'some.rules'])
+    assert.equal(stdout, `${path}: 4 rules, 5 examples\nAll is well.\n`)
+  })
+
   test('tells every problem of every file with its place, and exits with 1', async () => {
     using person = withRules()
     const path = write(
@@ -240,7 +254,11 @@ describe('waldo policy test', () => {
       [':2:17', ':3:1', ':4:37'],
     )
     const { ok, files, problems: told } = JSON.parse((await person.waldo(['policy', 'test', '--json'])).stdout)
-    assert.deepEqual([ok, told.length, files.length], [false, 3, 2])
+    assert.deepEqual([ok, told.length], [false, 3])
+    assert.deepEqual(files, [
+      { file: path, rules: 1, examples: 2 },
+      { file: person.path(PROJECT), rules: 6, examples: 2 },
+    ])
   })
 
   test('a name that leads nowhere is a problem, and no rules at all are none', async () => {

@@ -1,6 +1,9 @@
 export { decodeBase64 } from './base64.ts'
 export { DecodeError, type Schema } from './decode.ts'
+export { domainPattern } from './domain-pattern.ts'
+export { DomainSet, withoutPort } from './domain-set.ts'
 export { ErrorCode, ProtocolError } from './error-codes.ts'
+export { canonicalHost } from './host-name.ts'
 export { limits } from './limits.ts'
 export type { Capabilities, EnvironmentInfo, SandboxInfo } from './methods/environment.ts'
 export type { FsMetadata, FsReadBlockResult, FsWalkOptions, FsWalkResult } from './methods/fs.ts'
@@ -41,6 +44,7 @@ export {
   conventionOf,
   fromPosixPath,
   fromWindowsPath,
+  isOpaque,
   joinPath,
   type PathUri,
   parent,

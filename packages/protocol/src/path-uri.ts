@@ -135,7 +135,11 @@ export function joinPath(base: PathUri, text: string): PathUri {
   return !windows && conventionOf(joined) === 'windows' ? fromPosixPath(percentDecode(split(joined).path)) : joined
 }
 
-function isOpaque(uri: PathUri): boolean {
+/**
+ * Whether a path is carried whole, because no URI spells it (`/C:/x` on POSIX). What is put behind it would be read as a
+ * part of its encoding, and name something else.
+ */
+export function isOpaque(uri: PathUri): boolean {
   return uri.startsWith(OPAQUE)
 }
 

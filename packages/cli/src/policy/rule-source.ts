@@ -1,16 +1,13 @@
 import { stat } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import { configDirectory } from '@waldo/environment/node'
+import { resolve } from 'node:path'
 import { type RuleLayer, STARTER_LAYER } from '@waldo/exec'
-import { readNamedRules, readRuleLayers } from '@waldo/exec/node'
+import { readNamedRules, readRuleLayers, ruleDirectories } from '@waldo/exec/node'
 import type { Flags } from '../flags.ts'
 import { UsageError } from '../usage-error.ts'
 
 /** Which rules count. */
 export const RULE_FLAGS = { rules: 'texts', 'no-project': 'switch', starter: 'switch', cwd: 'text' } as const
 export type RuleFlags = Flags<typeof RULE_FLAGS>
-
-const SYSTEM_DIRECTORY = '/etc/waldo/rules'
 
 /** Where rules may be written. */
 export interface RulePlace {
@@ -55,19 +52,9 @@ async function readGiven(paths: readonly string[]): Promise<RuleSource> {
 
 async function readLayers(flags: RuleFlags): Promise<RuleSource> {
   const { env } = process
-  const project = projectDirectory(flags)
-  const isTrusted = !flags['no-project']
-  const layers = await readRuleLayers({
-    env,
-    systemDirectory: SYSTEM_DIRECTORY,
-    ...(isTrusted && { workspace: project }),
-  })
-  const directories = {
-    system: SYSTEM_DIRECTORY,
-    user: join(configDirectory({ env }), 'rules'),
-    project: join(project, '.waldo', 'rules'),
-  }
-  const places = Object.entries(directories).map(async ([layer, path]): Promise<RulePlace> => {
+  const workspace = projectDirectory(flags)
+  const layers = await readRuleLayers({ env, ...(!flags['no-project'] && { workspace }) })
+  const places = ruleDirectories({ env, workspace }).map(async ({ layer, path }): Promise<RulePlace> => {
     const read = layers.find(({ name }) => name === layer)
     if (!read) return { layer, path, state: 'left out' }
     if (read.files.length > 0) return { layer, path, state: 'read' }

@@ -3,8 +3,9 @@ import {
   RequestSheet,
   type Requirement,
   type SimulationEvent,
-  shellQuote,
   shellWrapper,
+  shortened,
+  shownCommand,
 } from '@waldo/exec'
 import { count } from './count.ts'
 
@@ -61,7 +62,7 @@ export class SimulationReport {
     const group = this.#changes.get(change) ?? { commands: new Map<string, Seen>(), times: 0, unshown: 0 }
     this.#changes.set(change, group)
     group.times++
-    const command = shownCommand(argv)
+    const command = shown(argv)
     const known = group.commands.get(command)
     if (known) known.times++
     else if (this.#shown === MAX_COMMANDS) group.unshown++
@@ -110,8 +111,7 @@ function stateOf(requirement: Requirement): string {
 }
 
 /** A script is what a shell reads: quoted once more, nobody else could read it. */
-function shownCommand(argv: readonly string[]): string {
-  const words =
-    shellWrapper(argv)?.script ?? shellQuote(argv.slice(0, MAX_CHARACTERS).map((word) => word.slice(0, MAX_CHARACTERS)))
-  return words.length > MAX_CHARACTERS ? `${words.slice(0, MAX_CHARACTERS)}…` : words
+function shown(argv: readonly string[]): string {
+  const script = shellWrapper(argv)?.script
+  return script === undefined ? shownCommand(argv, MAX_CHARACTERS) : shortened(script, MAX_CHARACTERS)
 }

@@ -1,21 +1,15 @@
-import { loadRules, parseCalls, type RuleFile, type RuleProblem, RulesError, visibleText } from '@waldo/exec'
+import { type CheckedFile, checkRules, type RuleProblem, RulesError, visibleText } from '@waldo/exec'
 import { parseCommand } from '../parse-command.ts'
 import { print } from '../print.ts'
 import { UsageError } from '../usage-error.ts'
 import { count } from './count.ts'
-import { RULE_FLAGS, type RuleFlags, type RulePlace, readRuleSource } from './rule-source.ts'
+import { RULE_FLAGS, type RuleFlags, type RulePlace, type RuleSource, readRuleSource } from './rule-source.ts'
 import { describeProblem } from './rules-problems.ts'
-
-interface TestedFile {
-  readonly file: string
-  readonly rules: number
-  readonly examples: number
-}
 
 interface Tested {
   readonly ok: boolean
   readonly places: readonly RulePlace[]
-  readonly files: readonly TestedFile[]
+  readonly files: readonly CheckedFile[]
   readonly problems: readonly RuleProblem[]
 }
 
@@ -30,40 +24,23 @@ export async function testRules(args: string[], help: string): Promise<number> {
 }
 
 async function test(flags: RuleFlags, help: string): Promise<Tested> {
-  let places: readonly RulePlace[] = []
-  let files: readonly TestedFile[] = []
+  let source: RuleSource
   try {
-    const source = await readRuleSource(flags, help)
-    places = source.places
-    files = source.layers.flatMap((layer) => layer.files).map(counted)
-    loadRules(source.layers)
-    return { ok: true, places, files, problems: [] }
+    source = await readRuleSource(flags, help)
   } catch (error) {
     if (!(error instanceof RulesError)) throw error
-    return { ok: false, places, files, problems: inOrder(error.problems, files) }
+    return { ok: false, places: [], files: [], problems: error.problems }
   }
+  const { files, problems, rules } = checkRules(source.layers)
+  return { ok: rules !== undefined, places: source.places, files, problems: inOrder(problems, files) }
 }
 
 /** As one goes through the files to repair them. */
-function inOrder(problems: readonly RuleProblem[], files: readonly TestedFile[]): readonly RuleProblem[] {
+function inOrder(problems: readonly RuleProblem[], files: readonly CheckedFile[]): readonly RuleProblem[] {
   const rank = new Map(files.map(({ file }, index) => [file, index]))
   return problems.toSorted(
     (a, b) => (rank.get(a.file) ?? 0) - (rank.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
   )
-}
-
-/** What can be read of it, also if not all of it can. */
-function counted({ path: file, text }: RuleFile): TestedFile {
-  const { calls } = parseCalls(text)
-  let examples = 0
-  for (const call of calls) {
-    if (call.name !== 'prefix_rule') continue
-    for (const [index, { name, value }] of call.arguments.entries()) {
-      const isExamples = name === undefined ? index === 2 || index === 3 : name === 'match' || name === 'not_match'
-      if (isExamples && value.kind === 'list') examples += value.items.length
-    }
-  }
-  return { file, rules: calls.length, examples }
 }
 
 function describe({ ok, places, files, problems }: Tested): string {

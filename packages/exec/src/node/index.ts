@@ -1,5 +1,6 @@
 export { grammarFiles } from './bash-grammar.ts'
 export { type OpenedPolicy, openPolicy, type PolicyOptions } from './open-policy.ts'
-export { type RulePlaces, readNamedRules, readRuleLayers } from './read-rules.ts'
+export { readNamedRules, readRuleLayers } from './read-rules.ts'
 export { RuleFiles } from './rule-files.ts'
+export { type RulePlaces, ruleDirectories } from './rule-places.ts'
 export { TerminalApprover, type TerminalStreams } from './terminal-approver.ts'

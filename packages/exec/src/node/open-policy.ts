@@ -4,8 +4,9 @@ import { loadRules } from '../policy/rules/load-rules.ts'
 import { STARTER_LAYER } from '../policy/starter-rules.ts'
 import { ScriptParser } from '../script/script-parser.ts'
 import { grammarFiles } from './bash-grammar.ts'
-import { type RulePlaces, readRuleLayers, rulePaths } from './read-rules.ts'
+import { readRuleLayers } from './read-rules.ts'
 import { RuleFiles } from './rule-files.ts'
+import { type RulePlaces, rulePaths } from './rule-places.ts'
 
 export interface OpenedPolicy {
   readonly policy: RulePolicy

@@ -1,50 +1,23 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { configDirectory } from '@waldo/environment/node'
 import type { RuleFile, RuleLayer } from '../policy/rules/load-rules.ts'
 import { type RuleProblem, RulesError } from '../policy/rules/rules-error.ts'
+import { type RulePlaces, ruleDirectories } from './rule-places.ts'
 import { hasCode } from './system-error.ts'
 
 export const MAX_RULE_FILE_BYTES = 1024 * 1024
 const MAX_FILES = 256
-/** In the directory of a project: what tools keep there about it. */
-const PROJECT = '.waldo'
-
-export interface RulePlaces {
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The project's directory. Undefined if there is none, or it is not trusted: then its rules do not count. */
-  readonly workspace?: string | undefined
-  /** `/etc/waldo/rules` if nothing is said. */
-  readonly systemDirectory?: string | undefined
-}
 
 /** The rules of the system, of the user and of the project. Throws `RulesError` if any of it cannot be read. */
 export async function readRuleLayers(places: RulePlaces): Promise<readonly RuleLayer[]> {
-  const directories = [
-    ['system', systemDirectory(places)],
-    ['user', userDirectory(places)],
-    ...(places.workspace === undefined ? [] : [['project', join(places.workspace, PROJECT, 'rules')] as const]),
-  ] as const
   const problems: RuleProblem[] = []
   const layers: RuleLayer[] = []
-  for (const [name, directory] of directories) layers.push({ name, files: await readRules(directory, problems) })
+  for (const { layer: name, path } of ruleDirectories(places)) {
+    layers.push({ name, files: await readRules(path, problems) })
+  }
   if (problems.length > 0) throw new RulesError(problems)
   return layers
-}
-
-/** What must not be written by whom the rules are for: the directories, or where they would be made. */
-export function rulePaths(places: RulePlaces): readonly string[] {
-  const project = places.workspace === undefined ? [] : [join(places.workspace, PROJECT)]
-  return [systemDirectory(places), configDirectory(places), ...project]
-}
-
-function systemDirectory({ systemDirectory: given = '/etc/waldo/rules' }: RulePlaces): string {
-  return given
-}
-
-export function userDirectory({ env }: RulePlaces): string {
-  return join(configDirectory({ env }), 'rules')
 }
 
 /**

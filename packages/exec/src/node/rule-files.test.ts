@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { loadRules } from '../policy/rules/load-rules.ts'
 import { RulesError } from '../policy/rules/rules-error.ts'
-import { type RulePlaces, readRuleLayers } from './read-rules.ts'
+import { readRuleLayers } from './read-rules.ts'
 import { RuleFiles } from './rule-files.ts'
+import type { RulePlaces } from './rule-places.ts'
 
 let root: string
 let places: RulePlaces & { workspace: string; systemDirectory: string }

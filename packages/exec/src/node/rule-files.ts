@@ -6,7 +6,8 @@ import { AmendmentError } from '../policy/amendment.ts'
 import type { AmendmentScope } from '../policy/command-policy.ts'
 import { parseCalls } from '../policy/language/parser.ts'
 import type { RuleStore } from '../policy/rule-policy.ts'
-import { MAX_RULE_FILE_BYTES, type RulePlaces, ruleText, userDirectory } from './read-rules.ts'
+import { MAX_RULE_FILE_BYTES, ruleText } from './read-rules.ts'
+import { PROJECT_RULES, type RulePlaces, userDirectory } from './rule-places.ts'
 import { hasCode } from './system-error.ts'
 
 /** To save a line takes milliseconds: whoever holds the lock for so long is gone. */
@@ -45,7 +46,7 @@ export class RuleFiles implements RuleStore {
     if (workspace === undefined)
       throw new AmendmentError('the rule is not saved: there is no trusted project; save it for the user')
     let directory = await realpath(workspace)
-    for (const name of ['.waldo', 'rules']) {
+    for (const name of PROJECT_RULES) {
       directory = join(directory, name)
       await mkdir(directory).catch((error: unknown) => {
         if (!hasCode(error, 'EEXIST')) throw error

@@ -5,6 +5,7 @@ import { AmendmentError, amendmentText } from './amendment.ts'
 import type { CommandToJudge } from './command-policy.ts'
 import { call, layer, MemoryStore, policyOf, UNRESTRICTED } from './fixtures/sample-policy.ts'
 import { isBannedPrefix } from './judgement/banned-prefixes.ts'
+import { MAX_RULES } from './rules/load-rules.ts'
 
 async function proposal(rules: string, command: Parameters<typeof call>[0], rest: Partial<CommandToJudge> = {}) {
   const requirement = await policyOf(rules).judge(call(command, { approvalPolicy: 'untrusted', ...rest }))
@@ -180,6 +181,63 @@ describe('a rule that is saved', () => {
     await policy.amend({ prefix: ['a'] }, 'user')
   })
 
+  test('that is there already changes nothing, also if it is saved twice at once', async () => {
+    const store = new MemoryStore()
+    const policy = policyOf('prefix_rule(["a"])\nnetwork_rule("A.com", "https", "deny")', store)
+    const before = policy.rules
+    await policy.amend({ prefix: ['a'] }, 'user')
+    await policy.amendNetwork('a.com', 'https_connect', 'deny', 'user')
+    assert.equal(policy.rules, before)
+    assert.deepEqual(store.lines, [])
+    await Promise.all([policy.amend({ prefix: ['b'] }, 'user'), policy.amend({ prefix: ['b'] }, 'user')])
+    await policy.amend({ prefix: ['b'] }, 'project')
+    await policy.amend({ prefix: ['a'], sandbox: 'bypass' }, 'user')
+    assert.deepEqual(store.lines, [
+      'user: prefix_rule(pattern=["b"], decision="allow")',
+      'project: prefix_rule(pattern=["b"], decision="allow")',
+      'user: prefix_rule(pattern=["a"], decision="allow", sandbox="bypass")',
+    ])
+    assert.equal(policy.rules.size, before.size + 3)
+  })
+
+  test('is refused before anything is written when there could be no more rules', async () => {
+    const store = new MemoryStore()
+    const rules = Array.from({ length: MAX_RULES - 1 }, (_, i) => `prefix_rule(["a${i}"])`).join('\n')
+    const policy = policyOf(rules, store)
+    const saved = await Promise.allSettled([
+      policy.amend({ prefix: ['b'] }, 'user'),
+      policy.amend({ prefix: ['c'] }, 'user'),
+      policy.amendNetwork('a.com', 'https', 'deny', 'user'),
+      policy.amend({ prefix: ['a1'] }, 'user'),
+    ])
+    assert.deepEqual(
+      saved.map(
+        (each) => each.status === 'fulfilled' || (each.reason instanceof AmendmentError && each.reason.message),
+      ),
+      [
+        true,
+        ...Array(2).fill('the rule is not saved: there are 10000 rules, and no more can be used; delete some first'),
+        true,
+      ],
+    )
+    assert.deepEqual(store.lines, ['user: prefix_rule(pattern=["b"], decision="allow")'])
+  })
+
+  test('that could not be saved does not keep the next one from being saved', async () => {
+    const memory = new MemoryStore()
+    let isFull = true
+    const append = async (scope: string, line: string) => {
+      if (isFull) throw new Error('the disk is full')
+      await memory.append(scope, line)
+    }
+    const policy = policyOf('', { append })
+    await assert.rejects(policy.amend({ prefix: ['a'] }, 'user'), /the disk is full/)
+    assert.equal(policy.rules.size, 0)
+    isFull = false
+    await policy.amend({ prefix: ['a'] }, 'user')
+    assert.equal(memory.lines.length, 1)
+  })
+
   test('has a text that can be shown before', () => {
     assert.equal(amendmentText({ prefix: ['a', 'b c'] }), 'prefix_rule(pattern=["a", "b c"], decision="allow")')
   })
@@ -212,6 +270,13 @@ network_rule("A.com:80", "http", "allow")`
       /user\.rules:1 says "forbidden" for no\.com/,
     )
     await assert.rejects(policy.amendNetwork('*.com', 'https', 'allow', 'user'), /wildcards are not allowed/)
+    const both = policyOf('network_rule("a.com", "https", "allow")\nnetwork_rule("a.com", "http", "deny")', store)
+    await assert.rejects(both.amendNetwork('a.com', 'https', 'allow', 'user'), /user\.rules:2 says "forbidden"/)
+    const ftp = 'ftp' as 'http'
+    await assert.rejects(policy.amendNetwork('a.com', ftp, 'allow', 'user'), {
+      name: 'AmendmentError',
+      message: /^the rule is not saved: invalid protocol: "ftp"; use http, /,
+    })
     await policy.amendNetwork('yes.com', 'https', 'deny', 'user')
     assert.deepEqual(policy.networkRules(), { allow: [], ask: [], deny: ['no.com', 'yes.com', 'other.com'] })
   })

@@ -3,6 +3,7 @@ import type { ApprovalPolicy } from '../approvals/approval-policy.ts'
 import type { Amendment, Requirement } from '../orchestrator/requirement.ts'
 import type { SandboxPermissions } from '../permissions/sandbox-permissions.ts'
 import type { NetworkLists } from './network-lists.ts'
+import type { WrittenProtocol } from './rules/rule.ts'
 
 /** A command as it is about to be run, with what is known about the call. */
 export interface CommandToJudge {
@@ -33,5 +34,5 @@ export interface CommandPolicy {
   /** Hosts that rules speak of. What is in none of the lists is as the settings say, or asked about. */
   networkRules(): NetworkLists
   /** Saves what was said about a host. Resolves when it is saved; throws if it could not be. */
-  amendNetwork(host: string, protocol: string, action: 'allow' | 'deny', scope: AmendmentScope): Promise<void>
+  amendNetwork(host: string, protocol: WrittenProtocol, action: 'allow' | 'deny', scope: AmendmentScope): Promise<void>
 }

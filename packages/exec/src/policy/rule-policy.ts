@@ -12,9 +12,10 @@ import { requirementOf } from './judgement/requirement-of.ts'
 import { unaskable } from './judgement/unaskable.ts'
 import { whyOf } from './judgement/why.ts'
 import { type NetworkLists, networkLists } from './network-lists.ts'
-import { loadRules } from './rules/load-rules.ts'
-import { type Decision, type NetworkProtocol, type Rule, shownOrigin, strictest } from './rules/rule.ts'
+import { loadRules, MAX_RULES } from './rules/load-rules.ts'
+import { type Decision, type Rule, shownOrigin, strictest, type WrittenProtocol } from './rules/rule.ts'
 import type { RuleSet } from './rules/rule-set.ts'
+import { RulesError } from './rules/rules-error.ts'
 
 /** Where rules are saved. */
 export interface RuleStore {
@@ -47,6 +48,7 @@ const UNSEEN: Danger = {
 export class RulePolicy implements CommandPolicy {
   readonly #options: RulePolicyOptions
   #rules: RuleSet
+  #lastSave: Promise<void> = Promise.resolve()
 
   constructor(options: RulePolicyOptions) {
     this.#options = options
@@ -90,7 +92,7 @@ export class RulePolicy implements CommandPolicy {
   /** Saves what holds for a host from now on. What another rule is stricter about cannot be allowed. */
   async amendNetwork(
     host: string,
-    protocol: NetworkProtocol,
+    protocol: WrittenProtocol,
     decision: 'allow' | 'deny',
     scope: AmendmentScope,
   ): Promise<void> {
@@ -103,32 +105,57 @@ export class RulePolicy implements CommandPolicy {
     return networkLists(this.#rules.networkRules)
   }
 
-  async #save(line: string, scope: AmendmentScope): Promise<void> {
+  /** One after the other: each is held against what was saved before it. */
+  #save(line: string, scope: AmendmentScope): Promise<void> {
+    const save = this.#lastSave.then(() => this.#saveNow(line, scope))
+    // Whoever wanted it saved is told; the next one is not concerned.
+    this.#lastSave = save.catch(() => {})
+    return save
+  }
+
+  async #saveNow(line: string, scope: AmendmentScope): Promise<void> {
     const rule = savedRule(line, scope)
-    if (this.#rules.restrictingLayers.has(scope) && rule.kind !== 'host-executable' && rule.decision === 'allow') {
-      throw new AmendmentError(`the rule is not saved: the ${scope} layer can only restrict`)
-    }
-    if (rule.kind === 'network' && rule.decision === 'allow') {
-      const stricter = this.#rules.networkRules.find((each) => each.host === rule.host && each.decision !== 'allow')
-      if (stricter) {
-        const where = shownOrigin(stricter.origin)
-        throw new AmendmentError(
-          `the rule is not saved: ${where} says "${stricter.decision}" for ${rule.host}; change it there`,
-        )
-      }
+    const problem = this.#problemWith(rule, scope)
+    if (problem !== undefined) throw new AmendmentError(`the rule is not saved: ${problem}`)
+    if (this.#rules.has(rule)) return
+    // With one more, none of them could be read again.
+    if (this.#rules.size >= MAX_RULES) {
+      throw new AmendmentError(
+        `the rule is not saved: there are ${MAX_RULES} rules, and no more can be used; delete some first`,
+      )
     }
     await this.#options.store.append(scope, line)
     this.#rules = this.#rules.with(rule)
+  }
+
+  /** What makes that it would not hold. */
+  #problemWith(rule: Rule, scope: AmendmentScope): string | undefined {
+    if (rule.kind === 'host-executable' || rule.decision !== 'allow') return undefined
+    if (this.#rules.restrictingLayers.has(scope)) return `the ${scope} layer can only restrict`
+    if (rule.kind !== 'network') return undefined
+    const stricter = this.#rules.networkRules.find((each) => each.host === rule.host && each.decision !== 'allow')
+    if (!stricter) return undefined
+    return `${shownOrigin(stricter.origin)} says "${stricter.decision}" for ${rule.host}; change it there`
   }
 }
 
 /** Read as it will be read from the file, so that nothing is saved that could not be. */
 function savedRule(line: string, scope: AmendmentScope): Rule {
   const path = `default.rules (${scope}, saved since)`
-  const rules = loadRules([{ name: scope, files: [{ path, text: line }] }])
+  const rules = readLine(line, { scope, path })
   const rule = rules.prefixRules[0] ?? rules.networkRules[0]
   if (!rule) throw new AmendmentError('the rule is not saved: it is empty')
   return { ...rule, origin: { layer: scope, file: path } }
+}
+
+function readLine(text: string, { scope, path }: { scope: AmendmentScope; path: string }): RuleSet {
+  try {
+    return loadRules([{ name: scope, files: [{ path, text }] }])
+  } catch (error) {
+    if (!(error instanceof RulesError)) throw error
+    const why = error.problems.map(({ message }) => message).join('; ')
+    throw new AmendmentError(`the rule is not saved: ${why}`, { cause: error })
+  }
 }
 
 function unseen(argv: readonly string[], call: JudgedCall): JudgedPart {

@@ -1,4 +1,5 @@
 import { shellQuote } from '../approvals/shell-quote.ts'
+import { beginning, shortened } from '../output/shortened.ts'
 
 /** A command as one would type it, for messages; only the beginning of a long one. */
 export function shownCommand(words: readonly string[], max = 1000): string {
@@ -8,10 +9,5 @@ export function shownCommand(words: readonly string[], max = 1000): string {
     // Quoted, it is not shorter.
     text += `${text && ' '}${shellQuote([beginning(word, max + 2)])}`
   }
-  return text.length > max ? `${beginning(text, max)}…` : text
-}
-
-/** Whole characters only: half of one would be shown as something else. */
-function beginning(text: string, max: number): string {
-  return text.slice(0, (text.codePointAt(max - 1) ?? 0) > 0xffff ? max - 1 : max)
+  return shortened(text, max)
 }

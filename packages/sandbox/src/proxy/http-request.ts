@@ -1,4 +1,4 @@
-import { canonicalHost } from './host.ts'
+import { canonicalHost } from '@waldo/protocol'
 import { HttpRefusal } from './http-answer.ts'
 import { type HttpField, parseField } from './http-field.ts'
 import type { Parse } from './incoming.ts'

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
+import { canonicalHost } from '@waldo/protocol'
 import { type AddressKind, addressKind } from './address-kind.ts'
 import { type Decider, type NetworkDecision, type NetworkQuestion, usableReason } from './decision.ts'
-import { canonicalHost, isLocalName } from './host.ts'
+import { isLocalName } from './local-name.ts'
 import type { Resolver } from './resolver.ts'
 import type { ProxyRules } from './rules.ts'
 

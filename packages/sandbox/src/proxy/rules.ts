@@ -1,5 +1,4 @@
-import { DecodeError } from '@waldo/protocol'
-import { DomainSet, withoutPort } from './domain-set.ts'
+import { DecodeError, DomainSet, withoutPort } from '@waldo/protocol'
 
 /** Far more than anybody writes, and still looked up at once. */
 const MAX_PATTERNS = 10_000

@@ -1,6 +1,6 @@
+import { canonicalHost } from '@waldo/protocol'
 import type { ProxyConnection } from './connection.ts'
 import { dial } from './dial.ts'
-import { canonicalHost } from './host.ts'
 import { linger } from './http-answer.ts'
 import { IncomingError, type Parse } from './incoming.ts'
 import { UnreachableError } from './resolver.ts'

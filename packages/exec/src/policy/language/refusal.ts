@@ -1,3 +1,5 @@
+import { shortened } from '../../output/shortened.ts'
+
 /** Something in a rules file that cannot be taken, and where it begins. */
 export class Refusal extends Error {
   override readonly name = 'Refusal'
@@ -11,5 +13,5 @@ export class Refusal extends Error {
 
 /** What a file says may be long, and is repeated in messages. */
 export function excerpt(text: string, max = 60): string {
-  return text.length > max ? `${text.slice(0, max)}…` : text
+  return shortened(text, max)
 }

@@ -145,17 +145,33 @@ network_rule("Example.COM.:443", "http-connect", "deny", "not there")`)
     test(`are refused for ${text}`, () => assert.deepEqual(problemsOf(layer(text)), [`a.rules:1:${problem}`]))
   }
 
-  test('have hosts with ports and addresses of both versions', () => {
+  test('have hosts with ports and addresses of both versions, in the one spelling that proxies compare', () => {
     const hosts = {
       'a.com:80': 'a.com',
       '[::1]:80': '::1',
       '[::1]': '::1',
       '::1': '::1',
       '10.0.0.1': '10.0.0.1',
-      ' A.. ': 'a',
+      ' A.: ': undefined,
+      ' A. ': 'a',
+      'A..': undefined,
+      'münchen.de': 'xn--mnchen-3ya.de',
+      '127.1': '127.0.0.1',
+      '0x7f000001:80': '127.0.0.1',
+      '[::FFFF:127.0.0.1]': '127.0.0.1',
+      '[FE80:0:0::1%25eth0]:443': 'fe80::1',
+      'a..b': undefined,
+      'a.1': undefined,
+      '256.0.0.1': undefined,
+      'a,b': undefined,
+      'a:99999': undefined,
+      ['a'.repeat(64)]: undefined,
+      ['a.'.repeat(500_000)]: undefined,
     }
     for (const [given, host] of Object.entries(hosts)) {
-      assert.equal(load(`network_rule("${given}", "http", "allow")`).networkRules[0]?.host, host)
+      const text = `network_rule("${given}", "http", "allow")`
+      if (host !== undefined) assert.equal(load(text).networkRules[0]?.host, host)
+      else assert.match(problemsOf(layer(text)).join(), /^a\.rules:1:14: network_rule host is not valid: .{1,310}$/)
     }
   })
 

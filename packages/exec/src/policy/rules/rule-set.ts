@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../approvals/canonical-json.ts'
 import type { Segment } from '../../script/segment.ts'
 import { CompiledRule, type Kept, keptByRedirect, type NearMiss, type RuleMatch, unnamedPart } from './prefix-match.ts'
 import type { HostExecutable, NetworkRule, PrefixRule, Rule } from './rule.ts'
@@ -70,6 +71,16 @@ export class RuleSet {
     }
   }
 
+  get size(): number {
+    return this.#rules.length
+  }
+
+  /** Whether its layer has one that says the same, wherever in it. */
+  has(rule: Rule): boolean {
+    const wanted = contentOf(rule)
+    return this.#rules.some((each) => each.origin.layer === rule.origin.layer && contentOf(each) === wanted)
+  }
+
   with(rule: Rule): RuleSet {
     return new RuleSet([...this.#rules, rule], this.restrictingLayers)
   }
@@ -125,6 +136,11 @@ export class RuleSet {
     }
     return listed
   }
+}
+
+/** What it says, but for where. */
+function contentOf({ origin: _, ...content }: Rule): string {
+  return canonicalJson(content)
 }
 
 /** `listed`: whether the program that is meant by its name is known to be the right one. */

@@ -45,6 +45,8 @@ export interface HostExecutable {
 }
 
 export type NetworkProtocol = 'http' | 'https' | 'socks5_tcp' | 'socks5_udp'
+/** As rules may have it: proxies call `https` by what they see of it. */
+export type WrittenProtocol = NetworkProtocol | 'https_connect' | 'http-connect'
 
 export interface NetworkRule {
   readonly kind: 'network'

@@ -1,27 +1,24 @@
-import { fromPosixPath, joinPath, type PathUri } from '@waldo/protocol'
 import type { SandboxPermissions } from '../../permissions/sandbox-permissions.ts'
 
 /** A command as somebody ran it. */
 export interface RecordedCommand {
   readonly argv: readonly string[]
-  readonly cwd?: PathUri
   readonly sandboxPermissions: SandboxPermissions
 }
 
 const PERMISSIONS: readonly SandboxPermissions[] = ['use_default', 'require_escalated', 'with_additional_permissions']
 
-/** Reads `{argv | cmd, cwd?, sandbox_permissions?}`; what else is there does not matter. Throws with what is wrong. */
+/**
+ * Reads `{argv | cmd, sandbox_permissions?}`; what else is there does not matter, the directory neither: no rule goes by
+ * it. Throws with what is wrong.
+ */
 export function recordedCommand(text: string, shell: string): RecordedCommand {
   const record: unknown = JSON.parse(text)
   if (typeof record !== 'object' || record === null) throw new Error('it is not an object')
-  const { argv, cmd, cwd, sandbox_permissions } = record as Readonly<Record<string, unknown>>
+  const { argv, cmd, sandbox_permissions } = record as Readonly<Record<string, unknown>>
   const sandboxPermissions = PERMISSIONS.find((each) => each === (sandbox_permissions ?? 'use_default'))
   if (sandboxPermissions === undefined) throw new Error('`sandbox_permissions` is not known')
-  if (cwd !== undefined && cwd !== null && !(typeof cwd === 'string' && cwd.startsWith('/'))) {
-    throw new Error('`cwd` must be an absolute path')
-  }
-  const at = typeof cwd === 'string' ? { cwd: joinPath(fromPosixPath('/'), cwd) } : {}
-  return { argv: argvOf(argv, cmd, shell), ...at, sandboxPermissions }
+  return { argv: argvOf(argv, cmd, shell), sandboxPermissions }
 }
 
 function argvOf(argv: unknown, cmd: unknown, shell: string): readonly string[] {

@@ -83,7 +83,6 @@ describe('a simulation', () => {
       'null',
       '{"argv":[]}',
       '{"argv":["a"],"cmd":"a"}',
-      '{"cmd":"a","cwd":"b"}',
       '{"cmd":"a","sandbox_permissions":"x"}',
       '{"cmd":"a"}',
     ]
@@ -94,10 +93,19 @@ describe('a simulation', () => {
       '3: it is not an object',
       `4: ${needs}`,
       `5: ${needs}`,
-      '6: `cwd` must be an absolute path',
-      '7: `sandbox_permissions` is not known',
-      '8: newly-allowed: a',
-      '1 commands, 7 unreadable',
+      '6: `sandbox_permissions` is not known',
+      '7: newly-allowed: a',
+      '1 commands, 6 unreadable',
+    ])
+  })
+
+  test('takes a command wherever it was run: no rule goes by the directory', async () => {
+    const cwds = ['/work', 'sub/directory', 'C:\\work', 'file:///work', '', null, 7]
+    const lines = cwds.map((cwd) => JSON.stringify({ cmd: 'a', cwd })).join('\n')
+    const events = await run([lines], '', 'prefix_rule(["a"])')
+    assert.deepEqual(shown(events), [
+      ...cwds.map((_, index) => `${index + 1}: newly-allowed: a`),
+      `${cwds.length} commands, 0 unreadable`,
     ])
   })
 

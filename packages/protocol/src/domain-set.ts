@@ -1,9 +1,7 @@
-import { isIP } from 'node:net'
-import { canonicalHost, MAX_HOST_BYTES } from './host.ts'
+import { type DomainPattern, domainPattern } from './domain-pattern.ts'
+import { isAddress } from './host-name.ts'
 
-/** Enough for the longest host with all that can be around it. */
-const MAX_PATTERN = MAX_HOST_BYTES + 20
-const PATTERN = /^(\*{1,2}\.)?(.*?)(?::(\d{1,5}))?$/s
+const MAX_SHOWN = 300
 
 /**
  * Hosts that patterns stand for: `example.com` is that host, `*.example.com` all below it, `**.example.com` both, `*`
@@ -30,7 +28,7 @@ export class DomainSet {
   /** `host` in its canonical spelling. */
   has(host: string, port: number): boolean {
     if (this.#everybody || this.names(host, port)) return true
-    if (isIP(host)) return false
+    if (isAddress(host)) return false
     for (let dot = host.indexOf('.'); dot >= 0; dot = host.indexOf('.', dot + 1)) {
       const parent = host.slice(dot + 1)
       if (this.#parents.has(parent) || this.#parents.has(`${parent} ${port}`)) return true
@@ -52,27 +50,11 @@ export function withoutPort(pattern: string): string {
   return `${prefix}${host}`
 }
 
-interface Pattern {
-  readonly prefix: string
-  readonly host: string
-  readonly port: string | undefined
-}
-
-function parsePattern(text: string): Pattern {
-  const pattern = text.length <= MAX_PATTERN ? readPattern(text) : undefined
+function parsePattern(text: string): DomainPattern {
+  const pattern = domainPattern(text)
   if (pattern) return pattern
   throw new Error(
-    `${JSON.stringify(text.slice(0, MAX_PATTERN))} is no domain pattern; write example.com, ` +
+    `${JSON.stringify(text.slice(0, MAX_SHOWN))} is no domain pattern; write example.com, ` +
       '*.example.com (all below it), **.example.com (both) or an address',
   )
-}
-
-function readPattern(text: string): Pattern | undefined {
-  // Before anything else: an address of IPv6 ends in what looks like a port.
-  const whole = canonicalHost(text)
-  if (whole !== undefined) return { prefix: '', host: whole, port: undefined }
-  const [, prefix = '', name = '', port] = PATTERN.exec(text) ?? []
-  const host = canonicalHost(name)
-  if (host === undefined || (prefix !== '' && isIP(host)) || Number(port ?? 1) > 65_535) return undefined
-  return { prefix, host, port: port === undefined ? undefined : String(Number(port)) }
 }
