@@ -9,7 +9,6 @@ import {
   endedByHarness,
   endedBySignal,
   manyProcessesWarning,
-  networkBlocked,
 } from './response-notes.ts'
 
 describe('an answer', () => {
@@ -80,7 +79,6 @@ describe('notes', () => {
       connectionLost('no answer for 30 s'),
       /^Process was lost with the connection to it: no answer for 30 s\./,
     )
-    assert.equal(networkBlocked('example.com', 'not allowed'), 'Network: blocked example.com (not allowed)')
     assert.match(manyProcessesWarning(61, 64), /^Warning: 61 processes are open and at most 64 are kept\./)
     assert.equal(clampedYieldWarning(90_000, 30_000), 'Warning: yield_time_ms 90000 is out of range: 30000 was used')
   })

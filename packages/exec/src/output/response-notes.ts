@@ -28,10 +28,6 @@ export function denialNotes(denials: readonly SandboxDenial[]): string[] {
   ]
 }
 
-export function networkBlocked(host: string, reason: string): string {
-  return `Network: blocked ${host} (${reason})`
-}
-
 export function retryRejected(reason: string): string {
   return `Another attempt, without sandbox, was rejected: ${reason}`
 }

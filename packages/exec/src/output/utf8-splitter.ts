@@ -46,7 +46,7 @@ export class Utf8Splitter {
     const cut = rest.length - incompleteBytes(rest, rest.length)
     if (cut > at) pieces.push(rest.subarray(at, cut))
     // A copy: whoever reads may use the memory of the chunk again.
-    this.#carried = rest.slice(cut)
+    this.#carried = new Uint8Array(rest.subarray(cut))
     return pieces
   }
 

@@ -261,3 +261,25 @@ test('a shell that does something else than was read is noticed', async () => {
     assert.throws(() => assertOnlySegments(trace, line.segments, true), /started something else|made a file/, run)
   }
 })
+
+test('commands of a pipeline are told apart, whichever came first', async () => {
+  const line = await parser.commandLine(['bash', '-c', 'cat | cat > log'])
+  assert.ok(line.kind === 'plain')
+  const cat = (target: string): Started => ({
+    words: ['cat'],
+    environment: new Map(),
+    descriptors: new Map([[1, target]]),
+  })
+  const directory = '/d'
+  const [piped, written] = [cat('pipe:[1]'), cat('/d/log')]
+  for (const started of [[piped, written], [written, piped], [written]]) {
+    assertOnlySegments({ started, files: [], directory }, line.segments, false)
+  }
+  for (const started of [
+    [piped, piped],
+    [written, written, piped],
+    [cat('/d/other'), piped],
+  ]) {
+    assert.throws(() => assertOnlySegments({ started, files: [], directory }, line.segments, false), /something else/)
+  }
+})

@@ -4,6 +4,9 @@ import type { ExecSession } from './exec-session.ts'
 import type { Until } from './until.ts'
 import { UntilWatch } from './until-watch.ts'
 
+/** How long nothing may follow a line that has not ended until it counts as it stands. A prompt never ends. */
+const UNENDED_LINE_MS = 100
+
 export interface WaitOptions {
   readonly ms: number
   readonly until?: Until | undefined
@@ -46,7 +49,7 @@ class Wait {
     this.#reject = reject
     this.#watch = new UntilWatch(options.until)
     this.#remainingMs = options.ms
-    this.#idleMs = options.until?.kind === 'idle' ? options.until.ms : Number.POSITIVE_INFINITY
+    this.#idleMs = this.#allowedIdleMs
   }
 
   begin(): void {
@@ -55,10 +58,11 @@ class Wait {
       this.#reject(signal.reason)
       return
     }
-    if (this.#session.isClosed || this.#watch.sees(this.#session.output.log, since)) {
-      this.#resolve()
+    if (this.#watch.sees(this.#session.output.log, since) || this.#session.isClosed) {
+      this.#finish(this.#resolve)
       return
     }
+    this.#idleMs = this.#allowedIdleMs
     const abort = () => this.#finish(() => this.#reject(signal.reason))
     signal.addEventListener('abort', abort)
     this.#undo.push(
@@ -76,11 +80,19 @@ class Wait {
       this.#finish(this.#resolve)
     } else if (event.type === 'exited') {
       this.#exited()
-    } else if (this.#options.until?.kind === 'idle') {
+    } else if (this.#idleMs !== Number.POSITIVE_INFINITY || this.#watch.mayHaveCome) {
       this.#spend()
-      this.#idleMs = this.#options.until.ms
-      this.#arm()
+      this.#idleMs = this.#allowedIdleMs
+      // A timer that is set anew with every piece of an output that never pauses would never go off.
+      if (this.#remainingMs > 0) this.#arm()
+      else this.#finish(this.#resolve)
     }
+  }
+
+  /** How long nothing may be said. */
+  get #allowedIdleMs(): number {
+    if (this.#options.until?.kind === 'idle') return this.#options.until.ms
+    return this.#watch.mayHaveCome ? UNENDED_LINE_MS : Number.POSITIVE_INFINITY
   }
 
   /** The session knows how long what it has said may still take. Nobody's question is in the way of that. */
@@ -111,6 +123,7 @@ class Wait {
   #finish(settle: () => void): void {
     clearTimeout(this.#timer)
     for (const undo of this.#undo.splice(0)) undo()
+    this.#watch.end()
     settle()
   }
 }

@@ -1,3 +1,5 @@
+import { characterBytes, isContinuation } from '../utf8.ts'
+
 /** Code points, from and to, both included. */
 export type Range = readonly [number, number]
 
@@ -69,4 +71,20 @@ export function withBothCases(ranges: readonly Range[]): Range[] {
     }
   }
   return normalized(both)
+}
+
+/** How many bytes the character at `at` has; 1 for what is no UTF-8. */
+export function widthAt(bytes: Uint8Array, at: number, end: number): number {
+  const width = characterBytes(bytes[at]!)
+  if (at + width > end) return 1
+  for (let i = 1; i < width; i++) if (!isContinuation(bytes[at + i]!)) return 1
+  return width
+}
+
+/** The code point of a character of this width; what is no UTF-8 is a replacement character. */
+export function pointAt(bytes: Uint8Array, at: number, width: number): number {
+  if (width === 1) return bytes[at]! < 0x80 ? bytes[at]! : 0xfffd
+  let point = bytes[at]! & (0x7f >> width)
+  for (let i = 1; i < width; i++) point = (point << 6) | (bytes[at + i]! & 0x3f)
+  return point
 }

@@ -2,18 +2,22 @@ import { Alphabet } from './alphabet.ts'
 import type { Range } from './code-points.ts'
 import type { Place, Program } from './compile-pattern.ts'
 
-/** What a state leads to besides states: a match, or at the end of a line none. */
+/** What a state leads to besides states: a match; or none, at the end of a line or when the effort is spent. */
 export const MATCHES = -1
 export const NO_MATCH = -2
 
+/** What one pattern may cost beyond a glance at each byte: some hundred milliseconds at worst. */
+const MAX_EFFORT = 15_000_000
 const TABLE_ENTRIES = 256 * 1024
 /** What working out one transition costs compared with looking one up, besides what it visits. */
 const EFFORT_AT_LEAST = 200
 const EFFORT_PER_VISIT = 10
 const EFFORT_TO_FORGET = 16 * 1024
 
-/** What was before a place. */
+/** What was before a place, and what comes after it. */
 type Before = 'start' | 'word' | 'other'
+type After = 'word' | 'other' | 'end'
+const ALL_AFTERS: readonly After[] = ['word', 'other', 'end']
 
 /** Where all ways through a program have got to at once. */
 interface State {
@@ -30,8 +34,9 @@ export class MatchStates {
   readonly alphabet: Alphabet
   /** Stands for a character after the last one. */
   readonly endOfLine: number
-  /** What the last call of `work` has cost. */
-  lastEffort = 0
+  /** Stands for whatever may come, a character or the end: a match only if it is one in any case. */
+  readonly anything: number
+  #effort = MAX_EFFORT
   readonly #program: Program
   readonly #members: readonly (Uint8Array | undefined)[]
   readonly #width: number
@@ -53,7 +58,8 @@ export class MatchStates {
     this.#members = sets.map((ranges) => ranges && different.get(ranges))
     this.#program = program
     this.endOfLine = this.alphabet.size
-    this.#width = this.alphabet.size + 1
+    this.anything = this.endOfLine + 1
+    this.#width = this.anything + 1
     this.#capacity = Math.floor(TABLE_ENTRIES / this.#width)
     this.#table = new Int32Array(this.#capacity * this.#width)
     this.#visited = new Int32Array(program.steps.length)
@@ -66,20 +72,30 @@ export class MatchStates {
     return 1
   }
 
+  /** Nothing more is worked out: what is not known is no match. */
+  get isSpent(): boolean {
+    return this.#effort <= 0
+  }
+
+  /** 0 if it has to be worked out. */
   known(state: number, group: number): number {
     return this.#table[(state - 1) * this.#width + group]!
   }
 
+  /** Other states may be forgotten for the one that it returns. At `endOfLine` and `anything`, none are. */
   work(number: number, group: number): number {
+    if (this.isSpent) return NO_MATCH
     const { places, before } = this.#states[number - 1]!
+    if (group === this.anything) {
+      const isCertain = ALL_AFTERS.every((after) => this.#reach(places, before, after) === undefined)
+      return this.#learn(number, group, isCertain ? MATCHES : NO_MATCH)
+    }
     const after = group === this.endOfLine ? 'end' : this.alphabet.isWord(group) ? 'word' : 'other'
-    const reached = this.#reach(places, before, after)
-    this.lastEffort = EFFORT_AT_LEAST
-    if (reached === undefined) return this.#learn(number, group, MATCHES)
-    this.lastEffort += (reached.visits + places.length) * EFFORT_PER_VISIT
+    const waiting = this.#reach(places, before, after)
+    if (waiting === undefined) return this.#learn(number, group, MATCHES)
     if (after === 'end') return this.#learn(number, group, NO_MATCH)
     const next: number[] = []
-    for (const at of reached.waiting) {
+    for (const at of waiting) {
       const step = this.#program.steps[at]!
       if (step.kind !== 'one' || this.#members[at]![group] === 0 || this.#taken[step.next] === this.#round) continue
       this.#taken[step.next] = this.#round
@@ -94,20 +110,16 @@ export class MatchStates {
   }
 
   /** The steps that wait for a character; undefined if the pattern has matched already. */
-  #reach(
-    places: readonly number[],
-    before: Before,
-    after: 'word' | 'other' | 'end',
-  ): { waiting: readonly number[]; visits: number } | undefined {
+  #reach(places: readonly number[], before: Before, after: After): readonly number[] | undefined {
+    this.#effort -= EFFORT_AT_LEAST
     const round = ++this.#round
     const waiting: number[] = []
-    let visits = 0
     // A match may begin anywhere, so also here.
     const open = [...places, this.#program.start]
     for (let at = open.pop(); at !== undefined; at = open.pop()) {
       if (this.#visited[at] === round) continue
       this.#visited[at] = round
-      visits++
+      this.#effort -= EFFORT_PER_VISIT
       const step = this.#program.steps[at]!
       switch (step.kind) {
         case 'match':
@@ -122,7 +134,8 @@ export class MatchStates {
           if (fits(step.place, before, after)) open.push(step.next)
       }
     }
-    return { waiting, visits }
+    this.#effort -= places.length * EFFORT_PER_VISIT
+    return waiting
   }
 
   #intern(places: readonly number[], before: Before): number {
@@ -141,7 +154,7 @@ export class MatchStates {
   }
 
   #forget(): void {
-    this.lastEffort += EFFORT_TO_FORGET + this.#states.length * EFFORT_PER_VISIT
+    this.#effort -= EFFORT_TO_FORGET + this.#states.length * EFFORT_PER_VISIT
     this.#numbers.clear()
     this.#states = []
     this.#table.fill(0)
@@ -149,7 +162,7 @@ export class MatchStates {
   }
 }
 
-function fits(place: Place, before: Before, after: 'word' | 'other' | 'end'): boolean {
+function fits(place: Place, before: Before, after: After): boolean {
   switch (place) {
     case 'start':
       return before === 'start'

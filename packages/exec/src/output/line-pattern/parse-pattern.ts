@@ -18,8 +18,9 @@ const MAX_DEPTH = 50
 const MAX_REPEAT = 1000
 
 /**
- * Reads the regular expressions that can be searched for in time in proportion to the text: all of JavaScript's but
- * back references and look-around. `(?i)` at the beginning ignores case.
+ * Reads regular expressions that can be searched for in time in proportion to the text. What it takes means what it does
+ * in JavaScript with the flag `u`, where that takes it, too; but `.` is any character of a line, and `(?i)` at the
+ * beginning ignores case. Back references, look-around, `\p` and `\c` are refused, as is whatever else it does not know.
  */
 export function parsePattern(pattern: string): PatternNode {
   if (pattern.length > MAX_PATTERN) {

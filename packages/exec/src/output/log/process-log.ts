@@ -77,6 +77,11 @@ export class ProcessLog implements LogHolder {
     return pageOfLog(options, this.#start, this.#end, (from, to) => this.#copy(from, to))
   }
 
+  /** The bytes from an offset on, as far as they are kept. */
+  bytesFrom(offset: number): Uint8Array {
+    return this.#copy(Math.min(Math.max(offset, this.#start), this.#end), this.#end)
+  }
+
   lines(options: LineOptions): LineResult {
     return linesOfLog(this.#snapshot(), options)
   }
