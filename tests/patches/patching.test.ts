@@ -177,6 +177,12 @@ for (const { title, environment } of settings.all) {
       await refused('x', fromPosixPath('/C:/x'))
       await refused('/x', fromPosixPath('/C:/x'))
       await refused('x', fromPosixPath('/a'.repeat(500_000)))
+      await refused('x', fromPosixPath('/a'.repeat(257)))
+      const deep = await verifyPatch(parsePatch(patch('*** Add File: x', '+x')), {
+        files,
+        cwd: fromPosixPath('/a'.repeat(256)),
+      })
+      assert.equal(deep.changes.length, 1)
       await refused('x', fromPosixPath(`/${'a'.repeat(1_000_000)}`))
     })
 

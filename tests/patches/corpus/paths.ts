@@ -90,8 +90,14 @@ export const paths: readonly PatchCase[] = [
   {
     title: 'a path through very many directories is refused',
     before: {},
-    patch: patch(`*** Add File: ${'a/'.repeat(100)}b`, '+x'),
+    patch: patch(`*** Add File: ${'a/'.repeat(65)}b`, '+x'),
     error: /leads through more than 64 directories/,
+  },
+  {
+    title: 'a path through many directories is taken',
+    before: {},
+    patch: patch(`*** Add File: ${'a/'.repeat(64)}b`, '+x'),
+    after: { [`${'a/'.repeat(64)}b`]: 'x\n' },
   },
   {
     title: 'a name that the system does not take is told',

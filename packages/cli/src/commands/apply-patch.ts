@@ -44,7 +44,7 @@ Options:
   -h, --help           Show this help
 
 Exit code: 0 if it was applied, and fits with --dry-run; 1 if it was not, and then nothing has
-changed, or the message says what has; 2 for wrong options, or no patch.`
+changed, or the message says what has; 2 for wrong options, no patch, or one that is no UTF-8.`
 
 const SYNTAX = {
   flags: { env: 'text', cwd: 'text', sandbox: 'text', 'dry-run': 'switch', help: 'switch' },

@@ -1,5 +1,5 @@
 import { LineFinder, type SearchEffort } from './find-lines.ts'
-import { nearestLines, shorten } from './nearest-lines.ts'
+import { nearestLines, shownLine } from './nearest-lines.ts'
 import type { Hunk, HunkLine } from './patch.ts'
 import { PatchError } from './patch-error.ts'
 import { TextFile } from './text-file.ts'
@@ -54,7 +54,7 @@ function locate(finder: LineFinder, hunk: Hunk, { cursor, where }: { cursor: num
   let from = cursor
   for (const context of hunk.contexts) {
     const found = finder.find([context], from)
-    if (found === undefined) throw notFound(`context '${shorten(context)}' in ${where}`, [context], finder, from)
+    if (found === undefined) throw notFound(`context '${shownLine(context)}' in ${where}`, [context], finder, from)
     from = found + 1
   }
   if (oldLines(hunk.lines).length === 0) {
@@ -71,7 +71,7 @@ function locate(finder: LineFinder, hunk: Hunk, { cursor, where }: { cursor: num
     }
   }
   const old = oldLines(hunk.lines)
-  const shown = old.slice(0, SHOWN_LINES).map(shorten)
+  const shown = old.slice(0, SHOWN_LINES).map(shownLine)
   if (old.length > SHOWN_LINES) shown.push(`… and ${old.length - SHOWN_LINES} more`)
   const end = hunk.endOfFile ? ' at the end of the file' : ''
   throw notFound(`expected lines in ${where}${end}:\n${shown.join('\n')}`, old, finder, from)

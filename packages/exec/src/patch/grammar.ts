@@ -1,7 +1,17 @@
-/** What a patch looks like, in the notation of Lark, for models that write free text by a grammar. */
-export const PATCH_GRAMMAR = `start: begin section+ end
-begin: "*** Begin Patch" LF
-end: "*** End Patch" LF?
+/**
+ * What a patch looks like, in the notation of Lark, for models that write free text by a grammar. `environmentIds` are
+ * the environments that it can be for: from two on, it can say which.
+ */
+export function patchGrammar(environmentIds: readonly string[]): string {
+  const ids = nameable(environmentIds)
+  if (ids.length < 2) return `start: begin section+ end\nbegin: "*** Begin Patch" LF\n${REST}`
+  return `start: begin section+ end
+begin: "*** Begin Patch" LF environment?
+environment: "*** Environment ID: " (${ids.map(literal).join(' | ')}) LF
+${REST}`
+}
+
+const REST = `end: "*** End Patch" LF?
 
 section: added | deleted | updated
 added: "*** Add File: " path LF new_line+
@@ -31,19 +41,42 @@ says that it is at the end of the file.
 Paths are relative to the working directory. All of a patch is applied, or nothing.`
 
 /** What a model is told that writes by the grammar. */
-export const APPLY_PATCH_DESCRIPTION =
-  'Edits files: adds, updates, moves and deletes them, all or nothing. Write the patch itself: it is free text, not JSON.'
+export function applyPatchDescription(environmentIds: readonly string[]): string {
+  return `Edits files: adds, updates, moves and deletes them, all or nothing. Write the patch itself: it is free text, not JSON.${where(environmentIds)}`
+}
 
 /** The tool for models that cannot write by a grammar. */
-export const applyPatchFunction = {
-  type: 'function',
-  name: 'apply_patch',
-  description: `Edits files by a patch.\n${HOW}`,
-  strict: false,
-  parameters: {
-    type: 'object',
-    properties: { input: { type: 'string', description: 'The whole patch.' } },
-    required: ['input'],
-    additionalProperties: false,
-  },
-} as const
+export function applyPatchFunction(environmentIds: readonly string[]) {
+  return {
+    type: 'function',
+    name: 'apply_patch',
+    description: `Edits files by a patch.\n${HOW}${where(environmentIds)}`,
+    strict: false,
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'The whole patch.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  } as const
+}
+
+function where(environmentIds: readonly string[]): string {
+  const ids = nameable(environmentIds)
+  if (ids.length < 2) return ''
+  const named = ids.map((id) => `\`${id}\``).join(', ')
+  return (
+    ` "*** Environment ID: <id>" right after "*** Begin Patch" says which environment it is for, one of ${named}; ` +
+    'without it, that of commands that name none.'
+  )
+}
+
+/** Those that a patch can name at all: an id may be any text, but there it is a line, without spaces around it. */
+function nameable(environmentIds: readonly string[]): readonly string[] {
+  return environmentIds.filter((id) => id !== '' && id === id.trim() && !/[\p{Cc}\p{Cs}\u2028\u2029]/u.test(id))
+}
+
+/** Written so that it is this text and nothing else: an id must not become a rule. */
+function literal(id: string): string {
+  return `"${id.replace(/["\\]/g, '\\$&')}"`
+}

@@ -1,3 +1,4 @@
+import { shortened } from '../output/shortened.ts'
 import { PatchError } from './patch-error.ts'
 import type { PatchLines } from './patch-lines.ts'
 
@@ -39,5 +40,5 @@ export class LineReader {
 
 /** In an error; no longer than one wants to read. */
 export function quoteLine(line: string): string {
-  return line.length <= QUOTED_CHARACTERS ? `'${line}'` : `'${line.slice(0, QUOTED_CHARACTERS)}…'`
+  return `'${shortened(line, QUOTED_CHARACTERS)}'`
 }

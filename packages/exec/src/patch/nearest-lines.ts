@@ -1,3 +1,4 @@
+import { shortened } from '../output/shortened.ts'
 import { foldLine } from './find-lines.ts'
 
 /** What is looked at, of the file and of what was expected there. */
@@ -14,7 +15,7 @@ export function nearestLines(lines: readonly string[], wanted: readonly string[]
   const start = bySameLines(lines, wanted) ?? bySimilarLine(lines, wanted)
   if (start === undefined) return ''
   const shown = lines.slice(start, start + Math.min(SHOWN_LINES, Math.max(wanted.length, 3)))
-  const rows = shown.map((line, index) => `${String(start + index + 1).padStart(6)} | ${shorten(line)}`)
+  const rows = shown.map((line, index) => `${String(start + index + 1).padStart(6)} | ${shownLine(line)}`)
   return `The nearest lines there are:\n${rows.join('\n')}`
 }
 
@@ -58,6 +59,7 @@ function pairsOf(line: string): Set<string> {
   return new Set(Array.from({ length: Math.max(0, text.length - 1) }, (_, index) => text.slice(index, index + 2)))
 }
 
-export function shorten(line: string): string {
-  return line.length <= MAX_CHARACTERS ? line : `${line.slice(0, MAX_CHARACTERS)}…`
+/** A line of a file in an error. */
+export function shownLine(line: string): string {
+  return shortened(line, MAX_CHARACTERS)
 }

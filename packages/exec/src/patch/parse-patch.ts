@@ -8,7 +8,7 @@ import { patchLines } from './patch-lines.ts'
 const MAX_SECTIONS = 1000
 /** More than any system takes. */
 const MAX_PATH_CHARACTERS = 4096
-const MAX_PATH_DEPTH = 64
+const MAX_PATH_DIRECTORIES = 64
 
 const ENVIRONMENT = /^\*\*\* Environment ID:(.*)$/
 const HEADER = /^\*\*\* (Add File|Delete File|Update File):(.*)$/
@@ -76,8 +76,9 @@ function checkedPath(reader: LineReader, text: string): string {
   if (path.length > MAX_PATH_CHARACTERS) throw reader.error(`the path is longer than ${MAX_PATH_CHARACTERS} characters`)
   if (path.includes('\0')) throw reader.error('the path holds a NUL byte')
   if (/[\\/]$/.test(path)) throw reader.error(`${quoteLine(path)} names a directory, not a file`)
-  if (path.split(/[\\/]+/).length > MAX_PATH_DEPTH) {
-    throw reader.error(`the path leads through more than ${MAX_PATH_DEPTH} directories`)
+  // The last name is that of the file.
+  if (path.split(/[\\/]+/).length - 1 > MAX_PATH_DIRECTORIES) {
+    throw reader.error(`the path leads through more than ${MAX_PATH_DIRECTORIES} directories`)
   }
   return path
 }

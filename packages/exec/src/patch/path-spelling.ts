@@ -1,14 +1,4 @@
-import { conventionOf, fromPosixPath, type PathUri, parent } from '@waldo/protocol'
-
-const ROOT = fromPosixPath('/')
-
-/**
- * Whether a path is carried as a whole, because no URI spells it (`/C:/x` on POSIX). What is put behind it would be
- * read as a part of its encoding, and name something else.
- */
-export function isOpaque(path: PathUri): boolean {
-  return conventionOf(path) === 'posix' && path !== ROOT && parent(path) === undefined
-}
+import type { PathUri } from '@waldo/protocol'
 
 /** Both as the system spells them. */
 export function isWithin(directory: PathUri, path: PathUri): boolean {

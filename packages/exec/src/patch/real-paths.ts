@@ -1,6 +1,6 @@
 import { ExecError } from '@waldo/environment'
-import { type PathUri, parent } from '@waldo/protocol'
-import { isOpaque, isWithin, moved } from './path-spelling.ts'
+import { isOpaque, type PathUri, parent } from '@waldo/protocol'
+import { isWithin, moved } from './path-spelling.ts'
 
 /** Where a directory really is; undefined: it is not there; an error: that could not be found out. */
 export type Canonical = PathUri | undefined | ExecError

@@ -1,8 +1,5 @@
 import { PatchError } from './patch-error.ts'
-
-/** Where a file ends for us: every line of it becomes a string while it is patched. */
-const MAX_BYTES = 32 * 1024 * 1024
-const MAX_LINES = 2_000_000
+import { excessOf } from './text-limits.ts'
 
 const LF = 0x0a
 const CR = 0x0d
@@ -24,15 +21,14 @@ export class TextFile {
 
   /** `name` is for errors. */
   constructor(bytes: Uint8Array, name: string) {
-    if (bytes.length > MAX_BYTES) {
-      throw new PatchError('MISMATCH', `${name} has more than ${MAX_BYTES} bytes: edit it with a command`)
-    }
+    const excess = excessOf(bytes)
+    if (excess !== undefined) throw new PatchError('MISMATCH', `${name} has ${excess}: edit it with a command`)
     if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
       throw new PatchError('MISMATCH', `${name} is UTF-16, which a patch would destroy: edit it with a command`)
     }
     this.#bytes = bytes
     this.hasBom = BOM.every((byte, index) => bytes[index] === byte)
-    this.#starts = lineStarts(bytes, this.hasBom ? BOM.length : 0, name)
+    this.#starts = lineStarts(bytes, this.hasBom ? BOM.length : 0)
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(this.#starts[0]))
     const lines = text.split('\n')
     // The end of the last line is not the start of another.
@@ -57,12 +53,9 @@ export class TextFile {
   }
 }
 
-function lineStarts(bytes: Uint8Array, first: number, name: string): Uint32Array {
+function lineStarts(bytes: Uint8Array, first: number): Uint32Array {
   let count = 0
   for (let at = bytes.indexOf(LF, first); at !== -1; at = bytes.indexOf(LF, at + 1)) count++
-  if (count > MAX_LINES) {
-    throw new PatchError('MISMATCH', `${name} has more than ${MAX_LINES} lines: edit it with a command`)
-  }
   const isEnded = bytes.length === first || bytes.at(-1) === LF
   const starts = new Uint32Array(count + (isEnded ? 1 : 2))
   starts[0] = first

@@ -1,11 +1,9 @@
 import { type Difference, differences } from './line-diff.ts'
+import { excessOf } from './text-limits.ts'
 
 const CONTEXT_LINES = 1
 /** More than anybody looks at. The change itself is not shortened. */
 const MAX_CHARACTERS = 1024 * 1024
-/** What is overwritten or deleted may be larger than what can be patched: every line of it would become a string. */
-const MAX_BYTES = 32 * 1024 * 1024
-const MAX_LINES = 2_000_000
 
 export interface DiffNames {
   readonly from: string
@@ -18,7 +16,8 @@ export function unifiedDiff(before: Uint8Array | undefined, after: Uint8Array | 
     before ? `--- a/${names.from}` : '--- /dev/null',
     after ? `+++ b/${names.to}` : '+++ /dev/null',
   ]
-  if (isTooLarge(before) || isTooLarge(after)) {
+  // What is overwritten or deleted may be larger than what can be patched.
+  if ([before, after].some((content) => content && excessOf(content) !== undefined)) {
     const [was, is] = [before, after].map((content) => content?.length ?? 0)
     return [...rows, `… ${was} bytes become ${is}: that is too much to be compared and shown`].join('\n')
   }
@@ -71,14 +70,6 @@ function span(start: number, end: number): string {
   const length = end - start
   // An empty range is named by the line before it.
   return length === 1 ? `${start + 1}` : `${length === 0 ? start : start + 1},${length}`
-}
-
-function isTooLarge(content: Uint8Array | undefined): boolean {
-  if (!content || content.length <= MAX_LINES) return false
-  if (content.length > MAX_BYTES) return true
-  let lines = 0
-  for (let at = content.indexOf(0x0a); at !== -1 && lines <= MAX_LINES; at = content.indexOf(0x0a, at + 1)) lines++
-  return lines > MAX_LINES
 }
 
 /** With their endings. */

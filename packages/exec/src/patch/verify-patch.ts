@@ -1,9 +1,9 @@
 import type { FileOptions, FileSystem } from '@waldo/environment'
-import { type DecodeError, joinPath, type PathUri, pathUri } from '@waldo/protocol'
+import { type DecodeError, isOpaque, joinPath, type PathUri, pathUri } from '@waldo/protocol'
+import { shortened } from '../output/shortened.ts'
 import { SearchEffort } from './find-lines.ts'
 import type { Patch, Section } from './patch.ts'
 import { PatchError } from './patch-error.ts'
-import { isOpaque } from './path-spelling.ts'
 import { PlannedFiles } from './planned-files.ts'
 import { survey } from './survey.ts'
 import type { VerifiedPatch } from './verified-patch.ts'
@@ -24,7 +24,7 @@ export interface VerifyOptions extends FileOptions {
 
 /** More than any system takes; a character may be written as three. Directories on the way are looked at one by one. */
 const MAX_URI_CHARACTERS = 3 * 4096
-const MAX_DEPTH = 256
+const MAX_DIRECTORIES = 256
 
 /** Failures that are told at a time. */
 const MAX_TOLD = 5
@@ -89,10 +89,12 @@ function resolve(cwd: PathUri, name: string): PathUri {
 }
 
 function requirePatchable(path: PathUri, name: string): void {
-  if (path.length > MAX_URI_CHARACTERS || path.split('/').length > MAX_DEPTH) {
+  // `file:///a/b` has three slashes before its first name, and one directory below the root.
+  const directories = path.split('/').length - 4
+  if (path.length > MAX_URI_CHARACTERS || directories > MAX_DIRECTORIES) {
     throw new PatchError(
       'INVALID',
-      `the path '${name.slice(0, 100)}…' is too long, or leads through too many directories`,
+      `the path '${shortened(name, 100)}' is too long, or leads through more than ${MAX_DIRECTORIES} directories`,
     )
   }
   if (!isOpaque(path)) return

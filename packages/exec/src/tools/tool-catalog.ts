@@ -1,9 +1,9 @@
-import { offeredTools } from '@waldo/environment'
+import { offeredTools, type ReadyEnvironment } from '@waldo/environment'
 import { InvalidCall } from '../conversation/invalid-call.ts'
 import type { Services } from '../conversation/services.ts'
 import type { ToolAnswer, ToolCall } from '../conversation/tool-call.ts'
 import type { Turn } from '../conversation/turn.ts'
-import { APPLY_PATCH_DESCRIPTION, applyPatchFunction, PATCH_GRAMMAR } from '../patch/grammar.ts'
+import { applyPatchDescription, applyPatchFunction, patchGrammar } from '../patch/grammar.ts'
 import { applyPatch, patchInterceptor } from '../patch-tool/apply-patch.ts'
 import { type RequestPermissionsArguments, requestPermissions } from '../permissions/request-permissions.ts'
 import { type ExecCommandArguments, execCommand } from '../unified-exec/exec-command.ts'
@@ -92,10 +92,15 @@ export function toolDefinitions(
     .map(([name, { description, schema }]) => {
       return { type: 'function', name, description, strict: false, parameters: schema(situation) }
     })
-  if (!offeredTools(turn.environments).includes('apply_patch')) return definitions
-  if (!grammars) return [...definitions, applyPatchFunction]
-  const format = { type: 'grammar', syntax: 'lark', definition: PATCH_GRAMMAR } as const
-  return [...definitions, { type: 'custom', name: 'apply_patch', description: APPLY_PATCH_DESCRIPTION, format }]
+  const patchable = turn.environments.ready.filter(({ capabilities }) => capabilities.files)
+  return patchable.length === 0 ? definitions : [...definitions, patchTool(patchable, grammars)]
+}
+
+function patchTool(patchable: readonly ReadyEnvironment[], grammars: boolean): ToolDefinition {
+  const ids = patchable.map(({ environmentId }) => environmentId)
+  if (!grammars) return applyPatchFunction(ids)
+  const format = { type: 'grammar', syntax: 'lark', definition: patchGrammar(ids) } as const
+  return { type: 'custom', name: 'apply_patch', description: applyPatchDescription(ids), format }
 }
 
 /** Throws an `InvalidCall` for what cannot be answered, whether it was offered or not. */
