@@ -15,7 +15,8 @@ import type { Access } from '@waldo/protocol'
 import { eventually } from '@waldo/testkit'
 import { at, bind, special } from '../policy/fake-host.ts'
 import type { Launch } from './launch.ts'
-import { LinuxSandbox, type PreparedSandbox } from './linux-sandbox.ts'
+import { LinuxSandbox } from './linux-sandbox.ts'
+import type { PreparedSandbox } from './prepared-sandbox.ts'
 
 let directory: string
 let sandbox: LinuxSandbox

@@ -8,16 +8,16 @@ import { parentOf } from '../policy/posix-path.ts'
 import { ThisHost } from '../this-host.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { type GlobMatch, scanGlobs } from './glob-scan.ts'
-import { type Command, Launch, type LaunchOptions, type Wrapping } from './launch.ts'
 import { createMasks } from './mask-files.ts'
 import { MemoryFile } from './memory-file.ts'
 import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
 import { MountPoints } from './mount-points.ts'
+import { findOtherSpelling } from './other-spelling.ts'
+import { type Hold, PreparedSandbox } from './prepared-sandbox.ts'
 import { RunningRules } from './running-rules.ts'
 import { seccompProgram } from './seccomp/seccomp-program.ts'
 import type { SeccompArch } from './seccomp/syscalls.ts'
-import { hasSignalOptions } from './signal-options.ts'
-import { identityOf, StartCheck } from './start-check.ts'
+import { StartCheck } from './start-check.ts'
 
 export interface LinuxSandboxOptions {
   /** Where it keeps what it mounts over others, and notes on what it has made elsewhere. */
@@ -58,6 +58,8 @@ export class LinuxSandbox {
   readonly #mountPoints: MountPoints
   readonly #filters = new Map<SandboxNetwork, MemoryFile>()
   readonly #running = new RunningRules()
+  /** Those whose paths have no other spelling. */
+  readonly #spelled = new WeakSet<MountPlan>()
   #masks: Masks | undefined
   #bubblewrap: string | undefined
 
@@ -121,18 +123,35 @@ export class LinuxSandbox {
     })
   }
 
-  /** What there has to be while a command runs, and what has to be looked at before it may. */
   #hold(files: FileRules | undefined, mounts: MountPlan | undefined): Hold {
     if (files) this.#refuseLinksOfOthers(files)
     const tricky = files && mounts && this.#running.mayReplace(mounts.bound, files)
     const check = tricky ? new StartCheck(mounts, files) : undefined
+    let release: (() => void) | undefined
     try {
-      const release = this.#mountPoints.hold(mounts?.mountPoints ?? [])
+      release = this.#mountPoints.hold(mounts?.mountPoints ?? [])
+      // Not before: what is held was perhaps not there.
+      if (files && mounts) this.#refuseOtherSpellings(mounts, files)
       return { check, release, ended: this.#running.add(files) }
     } catch (error) {
+      release?.()
       check?.discard()
       throw error
     }
+  }
+
+  /** Once for each plan: what it is about stays where it is, or there is another plan. */
+  #refuseOtherSpellings(mounts: MountPlan, { globs }: FileRules): void {
+    if (this.#spelled.has(mounts)) return
+    const found = findOtherSpelling([...mounts.carved, ...globs.map(({ directory }) => directory)])
+    if (found) {
+      throw new PolicyError(
+        'unenforceable',
+        `${found.path} is also found as ${found.other}, because its file system ignores upper and lower case: what is ` +
+          'protected there could be reached by another spelling. Work in a directory of another file system',
+      )
+    }
+    this.#spelled.add(mounts)
   }
 
   /** Where a link leads that a running command could have made is for that command to say, not for the profile. */
@@ -176,72 +195,6 @@ export class LinuxSandbox {
       this.#filters.set(network, filter)
     }
     return filter
-  }
-}
-
-type Hold = Pick<LaunchOptions, 'check' | 'release' | 'ended'>
-
-interface Prepared {
-  readonly facts: ThisHost
-  readonly files: FileRules | undefined
-  readonly mounts: MountPlan | undefined
-  readonly bubblewrap: string
-  readonly seccomp: MemoryFile
-  readonly isolation: (terminal: boolean) => string[]
-  readonly hold: () => Hold
-}
-
-const NO_WRAPPING: Wrapping = { outside: (argv) => argv, inside: (argv) => argv }
-
-/** A policy that is ready for commands. */
-export class PreparedSandbox {
-  readonly #prepared: Prepared
-
-  constructor(prepared: Prepared) {
-    this.#prepared = prepared
-  }
-
-  /** Which files and directories are mounted. A mount goes when what it is on is replaced by something else. */
-  get identity(): string {
-    return (this.#prepared.mounts?.pinned ?? []).map(identityOf).join(' ')
-  }
-
-  /** The machine as it is now. */
-  lookAgain(): ThisHost {
-    return new ThisHost()
-  }
-
-  /** Throws if there is no way to start it. */
-  launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
-    const { facts, bubblewrap, seccomp, isolation, hold } = this.#prepared
-    const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
-    const held = hold()
-    try {
-      return new Launch(
-        { ...command, cwd },
-        {
-          bubblewrap,
-          wrapping,
-          seccomp,
-          isolation: isolation(terminal),
-          jobControl: terminal ? this.#jobControl() : undefined,
-          ...held,
-        },
-      )
-    } catch (error) {
-      held.check?.discard()
-      held.release?.()
-      held.ended()
-      throw error
-    }
-  }
-
-  /** Undefined if the program that it takes is not there, or not to be seen inside. */
-  #jobControl(): LaunchOptions['jobControl'] {
-    const { facts, files } = this.#prepared
-    const { path, exists } = facts.resolve('/usr/bin/env')
-    const isVisible = exists && files?.decide(path).access !== 'none'
-    return isVisible && hasSignalOptions(path) ? { env: path } : undefined
   }
 }
 

@@ -29,6 +29,8 @@ export interface MountPlan {
   readonly mountPoints: readonly MountPoint[]
   /** What is mounted on itself, so that it stays what it is. */
   readonly bound: readonly string[]
+  /** Where less may be done than around it. */
+  readonly carved: readonly string[]
   /** What the plan was made from: if one of these is something else now, the plan does not hold any more. */
   readonly pinned: readonly string[]
 }
@@ -107,8 +109,15 @@ class Planner {
       args,
       mountPoints,
       bound,
+      carved: steps.filter((step) => this.#isCarved(step)).map(({ path }) => path),
       pinned: steps.map(({ path }) => path),
     }
+  }
+
+  #isCarved({ kind, path }: Step): boolean {
+    return (
+      kind === 'deny' || kind === 'occupy' || (kind === 'read' && this.#rules.decide(parentOf(path)).access === 'write')
+    )
   }
 
   #set(step: Step): void {

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { after, afterEach, describe, test } from 'node:test'
 import { eventually } from '@waldo/testkit'
 import { ThisHost } from '../this-host.ts'
-import { LinuxSandbox, PreparedSandbox } from './linux-sandbox.ts'
+import { LinuxSandbox } from './linux-sandbox.ts'
 import { MemoryFile } from './memory-file.ts'
+import { PreparedSandbox } from './prepared-sandbox.ts'
 import { probeSandbox } from './probe-sandbox.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'waldo-probe-'))

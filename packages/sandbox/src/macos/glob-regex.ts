@@ -1,5 +1,5 @@
 import type { GlobStep } from '../policy/deny-glob.ts'
-import type { NameToken } from '../policy/name-pattern.ts'
+import { matchesClass, type NameClass, type NameToken } from '../policy/name-pattern.ts'
 import { PolicyError } from '../policy/policy-error.ts'
 
 /**
@@ -27,13 +27,8 @@ export function directoriesRegexes(directory: string, steps: readonly GlobStep[]
   return steps.slice(1).map((_, index) => `${stepsRegex(directory, steps.slice(0, index + 1))}$`)
 }
 
-/** For names in which case does not matter, because it does not on most Macs. */
 export function nameRegexes(directory: string, name: string): string[] {
-  const characters = [...name].map((character) => {
-    const [lower, upper] = [character.toLowerCase(), character.toUpperCase()]
-    return lower === upper ? exactly(character) : `[${lower}${upper}]`
-  })
-  return orBelow(`${directory}/${characters.join('')}`)
+  return orBelow(`${directory}/${[...name].map(inAnyCase).join('')}`)
 }
 
 /** Not `(/.*)?$`: a dot may stop at the end of a line, which a name can hold. */
@@ -52,7 +47,7 @@ function tokenRegex(token: NameToken): string {
     case 'any':
       return `([ -.0-~]|${NOT_ASCII})`
     case 'character':
-      return exactly(token.character)
+      return inAnyCase(token.character)
     case 'class': {
       const alternatives = characters(token)
       if (token.negated) alternatives.push(NOT_ASCII)
@@ -63,14 +58,19 @@ function tokenRegex(token: NameToken): string {
 }
 
 /** The characters of a class, one by one: inside brackets every dialect has its own rules. */
-function characters({ negated, ranges }: Extract<NameToken, { kind: 'class' }>): string[] {
+function characters(token: NameClass): string[] {
   const found: string[] = []
   for (let point = FIRST_ASCII; point <= LAST_ASCII; point++) {
-    const isMember = ranges.some(([low, high]) => low <= point && point <= high)
     const character = String.fromCharCode(point)
-    if (isMember !== negated && character !== '/') found.push(exactly(character))
+    if (matchesClass(token, character) && character !== '/') found.push(exactly(character))
   }
   return found
+}
+
+/** Because it does not matter on most Macs. */
+function inAnyCase(character: string): string {
+  if (!/^[A-Za-z]$/.test(character)) return exactly(character)
+  return `[${character.toLowerCase()}${character.toUpperCase()}]`
 }
 
 function exactly(character: string): string {

@@ -102,7 +102,7 @@ function model(entries: readonly Entry[], workspaces: readonly string[], host: F
     if (deepest.length === 0 || deepest.some(({ access }) => access === 'deny')) return 'none'
     const writing = deepest.filter(({ access }) => access === 'write')
     if (writing.length === 0) return 'read'
-    return writing.some(({ protects }) => protects.includes(names[depth] ?? '')) ? 'read' : 'write'
+    return writing.some(({ protects }) => protects.includes((names[depth] ?? '').toLowerCase())) ? 'read' : 'write'
   }
 
   const paths = new Set(said.map(({ path }) => path))

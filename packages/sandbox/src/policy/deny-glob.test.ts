@@ -43,6 +43,13 @@ describe('a deny pattern', () => {
     assertDenies('/w/***', { yes: ['/w/a'], no: ['/w'] })
   })
 
+  test('makes no difference between upper and lower case', () => {
+    assertDenies('/w/*.env', { yes: ['/w/A.ENV', '/w/.Env'], no: ['/W/a.env', '/w/a.en'] })
+    assertDenies('/w/Maß*', { yes: ['/w/maß', '/w/MAß.txt'], no: ['/w/mas'] })
+    assertDenies('/w/[a-c]x', { yes: ['/w/BX'], no: ['/w/DX'] })
+    assertDenies('/w/[!a-c]x', { yes: ['/w/DX'], no: ['/w/BX', '/w/bx'] })
+  })
+
   test('knows classes', () => {
     assertDenies('/w/[abx-z]', { yes: ['/w/a', '/w/b', '/w/y'], no: ['/w/c', '/w/ab', '/w/-'] })
     assertDenies('/w/[!a-c]x', { yes: ['/w/dx', '/w/üx'], no: ['/w/ax', '/w/x', '/w/d'] })

@@ -130,7 +130,7 @@ describe('resolution against a model that looks at every entry', () => {
     if (deepest.some(({ access }) => access === 'deny')) return 'none'
     const writing = deepest.filter(({ access }) => access === 'write')
     if (writing.length > 0) {
-      return writing.some(({ protects }) => protects.includes(inTarget[depth] ?? '')) ? 'read' : 'write'
+      return writing.some(({ protects }) => protects.includes((inTarget[depth] ?? '').toLowerCase())) ? 'read' : 'write'
     }
     return deepest.length > 0 ? 'read' : 'none'
   }

@@ -91,7 +91,9 @@ export class FileRules {
     if (rule.access === 'deny') return { access: 'none', rule: `deny ${rule.origin}`, explicit: true }
     if (rule.access === 'write' && isBelow(rule.path, path)) {
       const name = firstNameBelow(rule.path, path)
-      if (rule.protects.includes(name)) return { access: 'read', rule: `protected name ${name}`, explicit: true }
+      // In whatever case: there are file systems that make no difference, and nobody else has a `.GIT`.
+      if (rule.protects.includes(name.toLowerCase()))
+        return { access: 'read', rule: `protected name ${name}`, explicit: true }
     }
     return { access: rule.access, rule: `${rule.access} ${rule.origin}`, explicit: true }
   }

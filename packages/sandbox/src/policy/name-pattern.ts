@@ -4,9 +4,15 @@ import { PolicyError } from './policy-error.ts'
 export type NameToken =
   | { readonly kind: 'star' }
   | { readonly kind: 'any' }
-  | { readonly kind: 'character'; readonly character: string }
+  | { readonly kind: 'character'; readonly character: string; readonly folded: string }
+  | NameClass
+
+export interface NameClass {
+  readonly kind: 'class'
+  readonly negated: boolean
   /** Code points, from and to. */
-  | { readonly kind: 'class'; readonly negated: boolean; readonly ranges: readonly (readonly [number, number])[] }
+  readonly ranges: readonly (readonly [number, number])[]
+}
 
 /** Reads `*`, `?`, `[a-z]`, `[!a-z]` and `\`; a bracket that is never closed is just a character. */
 export function parseName(pattern: string): readonly NameToken[] {
@@ -25,7 +31,7 @@ export function parseName(pattern: string): readonly NameToken[] {
     } else {
       if (pattern[i] === '\\' && i + 1 < pattern.length) i++
       const character = String.fromCodePoint(pattern.codePointAt(i)!)
-      tokens.push({ kind: 'character', character })
+      tokens.push({ kind: 'character', character, folded: fold(character) })
       i += character.length - 1
     }
   }
@@ -50,7 +56,10 @@ export function onlyName(tokens: readonly NameToken[]): string | undefined {
   return name
 }
 
-/** Goes back only to the last star, so that `*a*a*a*` takes no exponential time. */
+/**
+ * In whatever case: there are file systems that make no difference, and what is denied must not be had by another
+ * spelling. Goes back only to the last star, so that `*a*a*a*` takes no exponential time.
+ */
 export function matchesName(tokens: readonly NameToken[], name: string): boolean {
   const text = [...name]
   let at = 0
@@ -79,12 +88,24 @@ function matchesCharacter(token: Exclude<NameToken, { kind: 'star' }>, character
     case 'any':
       return true
     case 'character':
-      return token.character === character
-    case 'class': {
-      const point = character.codePointAt(0)!
-      return token.ranges.some(([low, high]) => low <= point && point <= high) !== token.negated
-    }
+      return token.character === character || token.folded === fold(character)
+    case 'class':
+      return matchesClass(token, character)
   }
+}
+
+/** The same for all spellings of a character: `ſ`, `S` and `s` are one. */
+function fold(character: string): string {
+  return character.toUpperCase().toLowerCase()
+}
+
+/** One of its spellings is in there; or none, if it is to be what is not. */
+export function matchesClass({ negated, ranges }: NameClass, character: string): boolean {
+  const isMember = [character, character.toLowerCase(), character.toUpperCase()].some((spelling) => {
+    const point = spelling.codePointAt(0)!
+    return ranges.some(([low, high]) => low <= point && point <= high)
+  })
+  return isMember !== negated
 }
 
 function parseClass(body: readonly string[], pattern: string): NameToken {
