@@ -11,7 +11,7 @@ const MAX_DIRECTORIES = 10_000
 /** What is at a path. */
 type Found =
   | { readonly kind: 'missing' }
-  | { readonly kind: 'file'; readonly content: Uint8Array; readonly mode?: number }
+  | { readonly kind: 'file'; readonly content: Uint8Array; readonly mode?: number; readonly times: string }
   | { readonly kind: 'directory' | 'link' | 'other' }
   /** It could not be found out. */
   | { readonly kind: 'unknown'; readonly error: ExecError }
@@ -90,7 +90,8 @@ async function lookAt(path: PathUri, describing: Promise<Metadata>, reading: Pro
   if (!isFile) return { kind: 'other' }
   if (read.status === 'rejected') return failedLook(read.reason)
   if (baseName(path) === undefined) return { kind: 'other' }
-  return { kind: 'file', content: read.value, ...(mode !== undefined && { mode }) }
+  const times = `${described.value.createdAtMs} ${described.value.modifiedAtMs}`
+  return { kind: 'file', content: read.value, times, ...(mode !== undefined && { mode }) }
 }
 
 type Metadata = Awaited<ReturnType<FileSystem['metadata']>>

@@ -1,11 +1,12 @@
 import type { FileOptions, FileSystem } from '@waldo/environment'
-import { type DecodeError, isOpaque, joinPath, type PathUri, pathUri } from '@waldo/protocol'
+import { conventionOf, type DecodeError, isOpaque, joinPath, type PathUri, pathUri, toPosixPath } from '@waldo/protocol'
 import { shortened } from '../output/shortened.ts'
 import { SearchEffort } from './find-lines.ts'
 import type { Patch, Section } from './patch.ts'
 import { PatchError } from './patch-error.ts'
 import { PlannedFiles } from './planned-files.ts'
-import { survey } from './survey.ts'
+import { sameBytes } from './same-bytes.ts'
+import { type Site, survey } from './survey.ts'
 import type { VerifiedPatch } from './verified-patch.ts'
 
 export interface VerifyOptions extends FileOptions {
@@ -40,6 +41,7 @@ export async function verifyPatch(patch: Patch, options: VerifyOptions): Promise
   const paths = new Map<string, PathUri>()
   for (const name of patch.sections.flatMap(namesOf)) paths.set(name, resolve(cwd, name))
   const { sites, directory } = await survey([...paths.values()], { ...options, homes })
+  refuseOneFileTwice([...sites.values()])
   const planned = new PlannedFiles((name) => sites.get(paths.get(name)!)!)
   planSections(patch.sections, planned)
   const changes = planned.changes()
@@ -51,6 +53,26 @@ export async function verifyPatch(patch: Patch, options: VerifyOptions): Promise
       ...new Set(changes.flatMap((change) => (change.kind === 'move' ? [change.path, change.to] : [change.path]))),
     ],
     sites,
+  }
+}
+
+/**
+ * Where case does not matter, two names are one file: written by one and removed by the other, it would be gone. It
+ * cannot be asked which file it is; so two that differ in nothing but the case of their names are taken for one.
+ */
+function refuseOneFileTwice(sites: readonly Site[]): void {
+  const known = new Map<string, Site>()
+  for (const site of sites) {
+    const path = conventionOf(site.real) === 'posix' ? toPosixPath(site.real) : site.real
+    const key = typeof path === 'string' ? path.toLowerCase() : site.real
+    const other = known.get(key) ?? site
+    known.set(key, other)
+    if (other.real === site.real || other.found.kind !== 'file' || site.found.kind !== 'file') continue
+    if (other.found.times !== site.found.times || !sameBytes(other.found.content, site.found.content)) continue
+    throw new PatchError(
+      'MISMATCH',
+      `${other.path} and ${site.path} are one file here, or look like it: use one spelling, and a command to change it`,
+    )
   }
 }
 

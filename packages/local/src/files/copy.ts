@@ -12,11 +12,12 @@ import {
   statSync,
   symlinkSync,
 } from 'node:fs'
+import { ExecError } from '@waldo/environment'
 import { Turns } from '../turns.ts'
 import { copyContent } from './copy-content.ts'
 import { readDirectoryEntries } from './directory-reader.ts'
 import { errorCode, fileError, invalid } from './file-error.ts'
-import { joinName, type NativePath, splitName } from './native-path.ts'
+import { displayPath, joinName, type NativePath, splitName } from './native-path.ts'
 import { openForReading } from './read-file.ts'
 import { realPath } from './real-path.ts'
 import { Replacement } from './replacement.ts'
@@ -34,7 +35,7 @@ export async function copy(source: NativePath, target: NativePath, { recursive, 
     if (!recursive) throw invalid('fs/copy requires recursive: true when sourcePath is a directory')
     at(target, () => refuseInside(stat, target))
     await copyTree(source, target, stat, check)
-  } else if (!(await copyOne(source, target, stat))) {
+  } else if (!(await copyOne(source, target, { stat, mustBeNew: false }))) {
     throw invalid('fs/copy only supports regular files, directories, and symlinks')
   }
 }
@@ -46,21 +47,27 @@ async function copyTree(
   check: CopyOptions['check'],
 ): Promise<void> {
   const turns = new Turns()
-  const queue: [NativePath, NativePath, Stats][] = [[source, target, stat]]
+  const queue: { from: NativePath; to: NativePath; isNew: boolean }[] = []
   /** Parents before their children. */
   const made: [NativePath, number][] = []
+  const enter = (from: NativePath, to: NativePath, { mode }: Stats): boolean => {
+    const isNew = at(to, () => makeDirectory(to))
+    if (isNew) made.push([to, mode])
+    queue.push({ from, to, isNew })
+    return isNew
+  }
+  enter(source, target, stat)
   for (let next = queue.pop(); next; next = queue.pop()) {
-    const [from, to, { mode }] = next
-    if (at(to, () => makeDirectory(to))) made.push([to, mode])
+    const { from, to, isNew } = next
     for (const entries of readDirectoryEntries(from)) {
       for (const { name } of entries) {
-        const below = joinName(from, name)
-        check?.(below, joinName(to, name))
+        const [below, there] = [joinName(from, name), joinName(to, name)]
+        check?.(below, there)
         const own = at(below, () => lstatSync(below, { throwIfNoEntry: false }))
         // Gone meanwhile.
         if (!own) continue
-        if (own.isDirectory()) queue.push([below, joinName(to, name), own])
-        else await copyOne(below, joinName(to, name), own)
+        if (!own.isDirectory()) await copyOne(below, there, { stat: own, mustBeNew: isNew })
+        else if (!enter(below, there, own) && isNew) throw twice(there)
         await turns.over()
       }
     }
@@ -68,29 +75,31 @@ async function copyTree(
   for (const [path, mode] of made.reverse()) at(path, () => chmodSync(path, mode & 0o7777))
 }
 
+interface Original {
+  readonly stat: Stats
+  /** Nothing can be there yet but what we have put there. */
+  readonly mustBeNew: boolean
+}
+
 /** False for what cannot be copied, such as a device. */
-async function copyOne(source: NativePath, target: NativePath, stat: Stats): Promise<boolean> {
+async function copyOne(source: NativePath, target: NativePath, { stat, mustBeNew }: Original): Promise<boolean> {
   if (stat.isSymbolicLink()) {
     const link = at(source, () => readlinkSync(source, { encoding: 'buffer' }))
     at(target, () => symlinkSync(link, target))
     return true
   }
   if (!stat.isFile()) return false
-  await copyFile(source, target)
+  await copyFile(source, target, mustBeNew)
   return true
 }
 
-async function copyFile(source: NativePath, target: NativePath): Promise<void> {
+async function copyFile(source: NativePath, target: NativePath, mustBeNew: boolean): Promise<void> {
   const { fd, stat } = openForReading(source, { followSymlinks: true })
   try {
+    const there = at(target, () => statSync(target, { throwIfNoEntry: false }))
+    if (there && mustBeNew) throw twice(target)
     // Written in place, it would be emptied before it is read.
-    if (
-      isSame(
-        stat,
-        at(target, () => statSync(target, { throwIfNoEntry: false })),
-      )
-    )
-      return
+    if (isSame(stat, there)) return
     const replacement = Replacement.open(target, { mode: stat.mode & 0o777 })
     try {
       const length = await copyContent(fd, replacement.fd)
@@ -125,6 +134,11 @@ function keepOwner(fd: number, { uid, gid }: Stats): void {
 
 function isSame(one: Stats, other: Stats | undefined): boolean {
   return one.dev === other?.dev && one.ino === other.ino
+}
+
+/** Otherwise one of two would be lost: on some systems a name has several spellings. */
+function twice(target: NativePath): ExecError {
+  return new ExecError('FILE_FAILED', `two names of the source would be one there: ${displayPath(target)}`)
 }
 
 /** Whatever its mode will be, we have to be able to put something into it first. False if it was there already. */
