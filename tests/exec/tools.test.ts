@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { type EnvironmentCapabilities, ReadyEnvironments } from '@waldo/environment'
 import type { ToolDefinition } from '@waldo/exec'
@@ -56,6 +58,32 @@ describe('the tools that a model is offered', () => {
     // Only one of them runs commands: there is nothing to choose.
     const mixed = await tools([here, everything], [there, { ...everything, exec: false }])
     assert.ok(!('environment_id' in properties(mixed, 'exec_command')))
+    const grammar = (offered: readonly ToolDefinition[]) => {
+      const patch = offered.find(({ name }) => name === 'apply_patch')
+      return patch?.type === 'custom' ? patch.format.definition : ''
+    }
+    assert.ok(grammar(two).includes('"*** Environment ID: " ("local" | "remote")'))
+    assert.ok(!grammar(one).includes('Environment ID'))
+  })
+
+  test('go to the first environment that can do it, if none is named', async () => {
+    await using here = await PLACES.local()
+    await using there = await PLACES.remote()
+    await using talk = new Talk(here)
+    const environments = await environmentsOf([
+      [here, { ...everything, exec: false }],
+      [there, { ...everything, files: false }],
+    ])
+    const turn = talk.conversation.turn({ environments })
+    const call = (tool: string, args: unknown) => talk.conversation.call(tool, args, { turn })
+    assert.match((await call('exec_command', { cmd: 'pwd' })).text, new RegExp(there.directory))
+    const { success } = await call('apply_patch', '*** Begin Patch\n*** Add File: a\n+x\n*** End Patch')
+    assert.ok(success)
+    assert.equal(readFileSync(join(here.directory, 'a'), 'utf8'), 'x\n')
+    assert.match(
+      (await call('exec_command', { cmd: 'pwd', environment_id: 'local' })).text,
+      /it is available in `remote`/,
+    )
   })
 
   test('say whether login shells are allowed', async () => {

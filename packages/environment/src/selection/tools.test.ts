@@ -127,16 +127,17 @@ describe('tools', () => {
     for (const tool of ALL) requireTool(ready, tool)
   })
 
-  test('are refused in an environment that does not allow them, even if another does', async () => {
+  test('are for the first environment that allows them, and refused in one that does not', async () => {
     const { ready } = await turn({ a: { can: { exec: false } }, b: {} })
-    requireTool(ready, 'exec_command', { environmentId: 'b' })
-    requireTool(ready, 'write_stdin')
-    for (const environmentId of ['a', undefined]) {
-      assert.throws(
-        () => requireTool(ready, 'exec_command', { environmentId }),
-        unsupported('unified exec is unavailable in environment `a`; it is available in `b`'),
-      )
+    for (const environmentId of ['b', null, undefined]) {
+      assert.equal(requireTool(ready, 'exec_command', { environmentId }).environmentId, 'b')
     }
+    assert.equal(requireTool(ready, 'apply_patch').environmentId, 'a')
+    assert.equal(requireTool(ready, 'write_stdin'), undefined)
+    assert.throws(
+      () => requireTool(ready, 'exec_command', { environmentId: 'a' }),
+      unsupported('unified exec is unavailable in environment `a`; it is available in `b`'),
+    )
     assert.throws(() => requireTool(ready, 'exec_command', { environmentId: 'x' }), /unknown turn environment id `x`/)
   })
 })

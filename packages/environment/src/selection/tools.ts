@@ -1,6 +1,6 @@
 import { ExecError } from '../errors.ts'
 import type { EnvironmentCapabilities } from './environment-selection.ts'
-import type { ReadyEnvironments } from './ready-environments.ts'
+import type { ReadyEnvironment, ReadyEnvironments } from './ready-environments.ts'
 
 const NEEDS = {
   exec_command: 'exec',
@@ -25,26 +25,39 @@ export function offeredTools(turn: ReadyEnvironments, { processAlive = false }: 
   return TOOLS.filter((tool) => (tool === 'write_stdin' && processAlive) || capableOf(turn, tool).length > 0)
 }
 
-/** Throws `UNSUPPORTED` for a call that should not have come: the tool was not offered, or not for that environment. */
+type Situation = ToolSituation & { readonly environmentId?: string | null | undefined }
+
+/**
+ * Where a call is to be done: in the environment that it names, or in the first that can; undefined for what is written
+ * to a process, which knows its environment. Throws `UNSUPPORTED` for a call that should not have come: the tool was not
+ * offered, or not for that environment.
+ */
+export function requireTool(
+  turn: ReadyEnvironments,
+  tool: Exclude<Tool, 'write_stdin'>,
+  situation?: Situation,
+): ReadyEnvironment
+export function requireTool(turn: ReadyEnvironments, tool: Tool, situation?: Situation): ReadyEnvironment | undefined
 export function requireTool(
   turn: ReadyEnvironments,
   tool: Tool,
-  { processAlive = false, environmentId }: ToolSituation & { readonly environmentId?: string | null | undefined } = {},
-): void {
-  const name = NEEDS[tool] === 'exec' ? 'unified exec' : tool
+  { processAlive = false, environmentId }: Situation = {},
+): ReadyEnvironment | undefined {
   const capable = capableOf(turn, tool)
-  // A process knows its environment: whoever writes to it names none.
-  if (tool === 'write_stdin' && (processAlive || capable.length > 0)) return
-  if (capable.length === 0) throw new ExecError('UNSUPPORTED', `${name} is unavailable in this session`)
-  const chosen = turn.choose(environmentId)!.environmentId
-  if (capable.includes(chosen)) return
-  const others = capable.map((id) => `\`${id}\``).join(', ')
-  throw new ExecError(
-    'UNSUPPORTED',
-    `${name} is unavailable in environment \`${chosen}\`; it is available in ${others}`,
-  )
+  if (tool === 'write_stdin' && (processAlive || capable.length > 0)) return undefined
+  const [first] = capable
+  if (!first) throw unavailable(tool)
+  const chosen = environmentId == null ? first : turn.choose(environmentId)!
+  if (capable.includes(chosen)) return chosen
+  const others = capable.map((each) => `\`${each.environmentId}\``).join(', ')
+  throw unavailable(tool, `environment \`${chosen.environmentId}\`; it is available in ${others}`)
 }
 
-function capableOf(turn: ReadyEnvironments, tool: Tool): string[] {
-  return turn.ready.filter((ready) => ready.capabilities[NEEDS[tool]]).map((ready) => ready.environmentId)
+function unavailable(tool: Tool, where = 'this session'): ExecError {
+  const name = NEEDS[tool] === 'exec' ? 'unified exec' : tool
+  return new ExecError('UNSUPPORTED', `${name} is unavailable in ${where}`)
+}
+
+function capableOf(turn: ReadyEnvironments, tool: Tool): ReadyEnvironment[] {
+  return turn.ready.filter((ready) => ready.capabilities[NEEDS[tool]])
 }

@@ -22,8 +22,7 @@ import { PatchRun } from './patch-run.ts'
 export async function applyPatch(args: unknown, call: ToolCall, services: Services): Promise<ToolAnswer> {
   const patch = parsed(patchText(args))
   const { environments } = call.turn
-  requireTool(environments, 'apply_patch', { environmentId: patch.environmentId })
-  const selected = environments.choose(patch.environmentId)!
+  const selected = requireTool(environments, 'apply_patch', { environmentId: patch.environmentId })
   return await apply(patch, selected.cwd, selected, call, services)
 }
 

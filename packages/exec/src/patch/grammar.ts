@@ -67,7 +67,7 @@ function where(environmentIds: readonly string[]): string {
   const named = ids.map((id) => `\`${id}\``).join(', ')
   return (
     ` "*** Environment ID: <id>" right after "*** Begin Patch" says which environment it is for, one of ${named}; ` +
-    'without it, that of commands that name none.'
+    `without it, it is for \`${environmentIds[0]}\`.`
   )
 }
 

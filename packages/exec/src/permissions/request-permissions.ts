@@ -27,8 +27,7 @@ export async function requestPermissions(
   if (!mayAsk) {
     throw new InvalidCall(`approval policy is ${policyName(approvalPolicy)}; nobody may be asked for permissions`)
   }
-  requireTool(environments, 'exec_command', { environmentId: args.environment_id })
-  const selected = environments.choose(args.environment_id)!
+  const selected = requireTool(environments, 'exec_command', { environmentId: args.environment_id })
   const { environmentId, cwd } = selected
   const permissions = resolvePermissions(args.permissions, cwd)
   if (!permissions) throw new InvalidCall('`permissions` must include at least one of `network` and `file_system`')

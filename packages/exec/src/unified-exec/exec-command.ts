@@ -56,8 +56,7 @@ export async function execCommand(
   intercept: Interceptor,
 ): Promise<ToolAnswer> {
   const { settings, environments } = call.turn
-  requireTool(environments, 'exec_command', { environmentId: args.environment_id })
-  const selected = environments.choose(args.environment_id)!
+  const selected = requireTool(environments, 'exec_command', { environmentId: args.environment_id })
   const cwd = directory(selected.cwd, args.workdir)
   const until = parseUntil(args.until)
   const maxOutputTokens = outputBudget(args)
