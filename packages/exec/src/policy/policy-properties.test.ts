@@ -167,8 +167,15 @@ test('rules hold for plain commands as they do in the simplest reading of them',
 })
 
 function simplest(rules: readonly WrittenRule[], lines: readonly (readonly string[])[]): number {
-  const fits = (each: WrittenRule, words: readonly string[]) =>
-    each.pattern.every((allowed, i) => words[i] !== undefined && allowed.includes(words[i]))
+  const begins = (pattern: WrittenRule['pattern'], words: readonly string[]) =>
+    pattern.every((allowed, i) => words[i] !== undefined && allowed.includes(words[i]))
+  // Options, each perhaps with a value, may come before what is restricted.
+  const follows = (pattern: WrittenRule['pattern'], words: readonly string[]): boolean =>
+    begins(pattern, words) ||
+    (words[0]?.startsWith('-') === true && (follows(pattern, words.slice(1)) || follows(pattern, words.slice(2))))
+  const fits = ({ pattern, decision }: WrittenRule, words: readonly string[]) =>
+    begins(pattern, words) ||
+    (decision !== 'allow' && begins(pattern.slice(0, 1), words) && follows(pattern.slice(1), words.slice(1)))
   return Math.max(
     ...lines.map((words) => {
       const named = [words[0]!.replace(/.*\//, ''), ...words.slice(1)]

@@ -243,7 +243,7 @@ describe('an explanation', () => {
         ['command', 'a x', [1], undefined, 'allow'],
         ['command', 'c', [], 'approval-policy', 'allow'],
         ['command', 'sudo b y', [], 'approval-policy', 'allow'],
-        ['within', 'b', [2], undefined, 'prompt'],
+        ['within', 'b y', [2], undefined, 'prompt'],
       ],
     )
   })

@@ -28,6 +28,9 @@ export interface NearMiss {
   readonly because: string
 }
 
+/** Nobody writes more of them before what a program is to do. */
+export const MAX_OPTION_WORDS = 32
+
 /** A pattern that takes the same time however many alternatives there are. */
 export class CompiledRule {
   readonly rule: PrefixRule
@@ -44,11 +47,33 @@ export class CompiledRule {
 
   /** Whether the words after the program fit. */
   fits(words: readonly string[]): boolean {
-    return words.length > this.#tail.length && this.#tail.every((allowed, i) => allowed.has(words[i + 1]!))
+    return this.#place(words) !== undefined
   }
 
+  /** Of words that fit. */
   prefixOf(program: string, words: readonly string[]): readonly string[] {
-    return [program, ...words.slice(1, this.#tail.length + 1)]
+    const at = this.#place(words) ?? 1
+    return [program, ...words.slice(at, at + this.#tail.length)]
+  }
+
+  /**
+   * Where the words are that the pattern has after the program. An allow rule means what it says. One that prompts or
+   * forbids `git push` means `git -C . push`, too: options may come first, each perhaps with a value.
+   */
+  #place(words: readonly string[]): number | undefined {
+    const last = this.rule.decision === 'allow' ? 1 : Math.min(words.length, MAX_OPTION_WORDS + 1)
+    let isValue = false
+    for (let at = 1; at <= last; at++) {
+      if (this.#fitsAt(words, at)) return at
+      const isOption = words[at]?.startsWith('-') ?? false
+      if (!isOption && !isValue) return undefined
+      isValue = isOption
+    }
+    return undefined
+  }
+
+  #fitsAt(words: readonly string[], at: number): boolean {
+    return words.length >= at + this.#tail.length && this.#tail.every((allowed, i) => allowed.has(words[at + i]!))
   }
 }
 

@@ -86,6 +86,22 @@ describe('a prefix rule', () => {
     }
     assert.deepEqual(matched(rules, 'rm'), [['forbidden', 'rm']])
   })
+
+  test('that prompts or forbids holds whatever options come before', () => {
+    const rules = 'prefix_rule(["git", "push"], "forbidden")\nprefix_rule(["git", "status"])'
+    for (const options of ['-C .', '--no-pager', '-c a=b -C x', '--git-dir=/x --bare -C .', '-p -C -x']) {
+      assert.deepEqual(
+        matched(rules, 'git', ...options.split(' '), 'push', 'now'),
+        [['forbidden', 'git push']],
+        options,
+      )
+      // What is allowed is allowed as it is written.
+      assert.deepEqual(matched(rules, 'git', ...options.split(' '), 'status'), [], options)
+    }
+    for (const words of ['log push', 'log -C . push', '-C . log push', '-C', '-C .', '.']) {
+      assert.deepEqual(matched(rules, 'git', ...words.split(' ')), [], words)
+    }
+  })
 })
 
 describe('env of a rule', () => {

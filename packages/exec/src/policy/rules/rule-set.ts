@@ -1,6 +1,14 @@
 import { canonicalJson } from '../../approvals/canonical-json.ts'
 import type { Segment } from '../../script/segment.ts'
-import { CompiledRule, type Kept, keptByRedirect, type NearMiss, type RuleMatch, unnamedPart } from './prefix-match.ts'
+import {
+  CompiledRule,
+  type Kept,
+  keptByRedirect,
+  MAX_OPTION_WORDS,
+  type NearMiss,
+  type RuleMatch,
+  unnamedPart,
+} from './prefix-match.ts'
 import type { HostExecutable, NetworkRule, PrefixRule, Rule } from './rule.ts'
 
 /** Where programs are found by their names: to write such a path says no more than the name does. */
@@ -37,7 +45,7 @@ export class RuleSet {
   readonly networkRules: readonly NetworkRule[]
   /** Layers that may not allow anything. */
   readonly restrictingLayers: ReadonlySet<string>
-  /** The words of the longest pattern that prompts or forbids. */
+  /** The words of a command that a rule that prompts or forbids may look at. */
   readonly longestRestriction: number
   readonly #rules: readonly Rule[]
   readonly #byProgram = new Map<string, CompiledRule[]>()
@@ -52,7 +60,8 @@ export class RuleSet {
     this.prefixRules = rules.filter((rule) => rule.kind === 'prefix')
     this.networkRules = rules.filter((rule) => rule.kind === 'network')
     this.longestRestriction = this.prefixRules.reduce(
-      (longest, { decision, pattern }) => (decision === 'allow' ? longest : Math.max(longest, pattern.length)),
+      (longest, { decision, pattern }) =>
+        decision === 'allow' ? longest : Math.max(longest, pattern.length + MAX_OPTION_WORDS),
       0,
     )
     for (const rule of this.prefixRules) {
