@@ -130,7 +130,7 @@ describe('the server', () => {
     await client.start(['sleep', '8885'])
     server.kill('SIGKILL')
     await gone('sleep 8885')
-    await eventually(() => !existsSync(`/proc/${helper}`), 'the helper to end')
+    await eventually(() => !processesWith('waldo-watchdog').includes(helper), 'the helper to end')
     await server[Symbol.asyncDispose]()
   })
 

@@ -184,6 +184,11 @@ describe('a hostile command', () => {
     assert.doesNotMatch(describeRequest(sampleRequest({ reason: 'a rule asks' })), /model/)
   })
 
+  test('has a long spelling in a row of its own if it does not fit behind the last word', () => {
+    const rows = describeRequest(sampleRequest({ justification: '   !!\u{100000}' }), { columns: 24 }).split('\n')
+    assert.ok(rows.includes('           : <U+100000>'), rows.join('\n'))
+  })
+
   test('never gets a row past the width, or anything unseen onto the screen', () => {
     const unit = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -25,7 +25,7 @@ export function visibleRows(text: string, { columns, maxRows }: RowLimits): { ro
     const isEnd = character === '\n'
     if (isEnd || width + widthOf(shown) > columns) {
       // The last row takes what fits: what it would hand on could not be counted.
-      const rest = isEnd || rows.length === maxRows - 1 ? '' : lastWord(row)
+      const rest = isEnd || rows.length === maxRows - 1 ? '' : lastWord(row, columns - widthOf(shown))
       rows.push({ text: row.slice(0, row.length - rest.length), continued })
       continued = !isEnd
       row = rest
@@ -42,10 +42,11 @@ export function visibleRows(text: string, { columns, maxRows }: RowLimits): { ro
   return { rows, omitted: 0 }
 }
 
-/** Where a line is cut: before its last word, unless that is most of it. */
-function lastWord(row: string): string {
+/** Where a line is cut: before its last word, unless that is most of it, or too wide for what has to follow it. */
+function lastWord(row: string, columns: number): string {
   const start = row.lastIndexOf(' ') + 1
-  return start > row.length / 2 ? row.slice(start) : ''
+  const word = start > row.length / 2 ? row.slice(start) : ''
+  return widthOf(word) > columns ? '' : word
 }
 
 /** At most so wide: how wide exactly only the terminal knows. */
