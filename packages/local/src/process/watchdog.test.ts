@@ -74,6 +74,18 @@ describe('when the server is killed', () => {
     await gone(left.helper, 'the watchdog')
   })
 
+  test('what was being started ends, too, though it does not have its mark yet', async () => {
+    const { left, kill } = await startOwner(`
+      const ended = start('true')
+      await ended.exited
+      watchdog.watch(ended.pid)
+      const [[name, token]] = Object.entries(watchdog.mark)
+      pids.late = start('sleep 0.4; exec env -i ' + name + '=' + token + ' sleep 60', { PATH: '/bin:/usr/bin' }).pid`)
+    await kill()
+    await gone(left.pids.late!, 'the late one')
+    await gone(left.helper, 'the watchdog')
+  })
+
   test('nobody else ends, however similar', async () => {
     const { left, kill } = await startOwner(`
       pids.leader = start('exec sleep 60').pid

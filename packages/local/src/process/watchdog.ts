@@ -22,7 +22,6 @@ while read -r session; do
 done <&3
 # Signal 0 only looks: a child may come before its parent, and the family must be known before its ties are cut.
 for signal in 0 0 TERM KILL KILL KILL; do
-  found=
   for stat in /proc/[0-9]*/stat; do
     line=
     while IFS= read -r part || [ -n "$part" ]; do line="$line $part"; done < "$stat"
@@ -44,9 +43,8 @@ for signal in 0 0 TERM KILL KILL KILL; do
     [ -n "$marked" ] || eval "watched_$4=1"
     eval "member_$pid=1"
     kill -s "$signal" "$pid"
-    found=1
   done 2>/dev/null
-  [ -n "$found" ] || exit 0
+  # Not "until nobody is left": who was being started at that moment does not have its mark before it is what it becomes.
   [ "$signal" = 0 ] || sleep 0.5
 done
 `
