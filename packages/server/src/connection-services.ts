@@ -11,7 +11,7 @@ import type { Session } from './session.ts'
 export interface Services {
   readonly files: FileServices
   /** Loaded when it is needed. */
-  readonly http: () => Pick<HttpOptions, 'client' | 'resolveHeaders'>
+  readonly http: () => Pick<HttpOptions, 'client' | 'local'>
 }
 
 export interface ConnectionServicesOptions {

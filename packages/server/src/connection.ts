@@ -276,16 +276,20 @@ export class Connection implements WireEvents, Attachment {
   #answerLater(id: IdText, answer: Promise<object | EncodedResult>, bytes: number): void {
     this.#calls++
     this.#callBytes += bytes
-    answer
-      .then(
-        (result) => this.#sendResult(id, result),
-        (error) => this.#fail(id, error),
-      )
-      .finally(() => {
-        this.#calls--
-        this.#callBytes -= bytes
-        this.#throttle()
-      })
+    const answered = () => {
+      this.#calls--
+      this.#callBytes -= bytes
+    }
+    answer.then(
+      (result) => {
+        answered()
+        this.#sendResult(id, result)
+      },
+      (error) => {
+        answered()
+        this.#fail(id, error)
+      },
+    )
     this.#throttle()
   }
 

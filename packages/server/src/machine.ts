@@ -124,10 +124,9 @@ export class Machine {
   }
 
   #loadHttp(): Http {
-    const { AddressPolicy, HttpClient, resolveHeaders } =
-      require('@waldo/local/http') as typeof import('@waldo/local/http')
-    const policy = new AddressPolicy({ ...this.#options.http, localAllowed: isLocal(this.#options) })
-    return { client: new HttpClient({ policy }), resolveHeaders }
+    const local = require('@waldo/local/http') as typeof import('@waldo/local/http')
+    const policy = new local.AddressPolicy({ ...this.#options.http, localAllowed: isLocal(this.#options) })
+    return { client: new local.HttpClient({ policy }), local }
   }
 }
 

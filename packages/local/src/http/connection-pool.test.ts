@@ -6,7 +6,6 @@ import {
   descriptors,
   fails,
   get,
-  never,
   type RawServer,
   rawServer,
   readAll,
@@ -19,10 +18,10 @@ describe('a connection', () => {
   test('serves one request after the other, and leaves nothing behind', async () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('x'.repeat(1024))))
     using client = testClient()
-    await readAll(await client.request(get(server.url), never))
+    await readAll(await client.request(get(server.url)))
     const before = descriptors()
     for (let i = 0; i < 1000; i++) {
-      assert.equal((await readAll(await client.request(get(server.url), never))).length, 1024)
+      assert.equal((await readAll(await client.request(get(server.url)))).length, 1024)
     }
     assert.equal(descriptors(), before)
     assert.equal(server.accepted(), 1)
@@ -38,13 +37,13 @@ describe('a connection', () => {
       )
       using client = testClient({ ca: certificate })
       const before = descriptors()
-      for (let i = 0; i < 200; i++) assert.equal(await readAll(await client.request(get(server.url), never)), 'hi')
+      for (let i = 0; i < 200; i++) assert.equal(await readAll(await client.request(get(server.url))), 'hi')
       assert.equal(server.accepted(), 200)
       await until(() => descriptors() <= before)
     }
   })
 
-  test('is made for each of 200 requests at the same time, and eight are kept', async () => {
+  test('is made for each of 200 requests at the same time, and 32 are kept', async () => {
     const waiting: Socket[] = []
     await using server = await rawServer(({ socket }) => {
       waiting.push(socket)
@@ -54,11 +53,11 @@ describe('a connection', () => {
     using client = testClient()
     const before = descriptors()
     const all = await Promise.all(
-      Array.from({ length: 200 }, async () => readAll(await client.request(get(server.url), never))),
+      Array.from({ length: 200 }, async () => readAll(await client.request(get(server.url)))),
     )
     assert.deepEqual(new Set(all), new Set(['all']))
     assert.equal(server.accepted(), 200)
-    await until(() => server.connections.size === 8)
+    await until(() => server.connections.size === 32)
     client.close()
     await until(() => server.connections.size === 0 && descriptors() <= before)
   })
@@ -67,14 +66,14 @@ describe('a connection', () => {
     await using stack = new AsyncDisposableStack()
     using client = testClient()
     const servers: RawServer[] = []
-    for (let i = 0; i < 9; i++) servers.push(stack.use(await rawServer(({ socket }) => socket.write(reply('hi')))))
+    for (let i = 0; i < 3; i++) servers.push(stack.use(await rawServer(({ socket }) => socket.write(reply('hi')))))
     for (const server of servers) {
-      const responses = Array.from({ length: 8 }, () => client.request(get(server.url), never))
+      const responses = Array.from({ length: 32 }, () => client.request(get(server.url)))
       for (const response of await Promise.all(responses)) await readAll(response)
     }
     const kept = () => servers.map(({ connections }) => connections.size)
     await until(() => kept().reduce((sum, count) => sum + count) === 64)
-    assert.deepEqual(kept(), [0, 8, 8, 8, 8, 8, 8, 8, 8])
+    assert.deepEqual(kept(), [0, 32, 32])
   })
 
   test('is not used again when the server says so, or says too much', async () => {
@@ -86,7 +85,7 @@ describe('a connection', () => {
     ]) {
       await using server = await rawServer(({ socket }) => socket.write(answer))
       using client = testClient()
-      for (let i = 0; i < 2; i++) assert.equal(await readAll(await client.request(get(server.url), never)), 'hi')
+      for (let i = 0; i < 2; i++) assert.equal(await readAll(await client.request(get(server.url))), 'hi')
       assert.equal(server.accepted(), 2)
     }
   })
@@ -94,11 +93,11 @@ describe('a connection', () => {
   test('on which a response comes that nobody asked for is not used', async () => {
     await using server = await rawServer(({ socket, nth }) => socket.write(reply(`${nth}`)))
     using client = testClient()
-    assert.equal(await readAll(await client.request(get(server.url), never)), '1')
+    assert.equal(await readAll(await client.request(get(server.url))), '1')
     const [first] = server.requests
     first!.socket.write(reply('evil'))
     await until(() => first!.socket.destroyed)
-    assert.equal(await readAll(await client.request(get(server.url), never)), '2')
+    assert.equal(await readAll(await client.request(get(server.url))), '2')
     assert.equal(server.accepted(), 2)
   })
 
@@ -109,8 +108,8 @@ describe('a connection', () => {
         else socket.write(reply(method === 'HEAD' ? '' : `connection ${connection}`))
       })
       using client = testClient()
-      await readAll(await client.request(get(server.url), never))
-      const again = client.request(get(server.url, { method }), never).then(readAll)
+      await readAll(await client.request(get(server.url)))
+      const again = client.request(get(server.url, { method })).then(readAll)
       if (method === 'POST' || method === 'PATCH') {
         await assert.rejects(again, fails('HTTP_FAILED', /^error sending request for url .* closed/))
         assert.equal(server.requests.length, 2)
@@ -124,7 +123,7 @@ describe('a connection', () => {
   test('that is new and fails is not tried again', async () => {
     await using server = await rawServer(({ socket }) => socket.destroy())
     using client = testClient()
-    await assert.rejects(client.request(get(server.url), never), fails('HTTP_FAILED', /closed|reset/))
+    await assert.rejects(client.request(get(server.url)), fails('HTTP_FAILED', /closed|reset/))
     assert.equal(server.requests.length, 1)
   })
 
@@ -132,7 +131,7 @@ describe('a connection', () => {
     const body = Buffer.alloc(64 * 1024 * 1024)
     await using server = await rawServer(() => {})
     using client = testClient()
-    const answered = client.request(get(server.url, { method: 'POST', body }), never)
+    const answered = client.request(get(server.url, { method: 'POST', body }))
     await until(() => server.connections.size === 1)
     const [socket] = server.connections
     socket!.pause()
@@ -147,9 +146,9 @@ describe('a connection', () => {
   test('that is idle does not keep the process alive', async () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('hi')))
     const script = `
-      import { get, never, readAll, testClient } from ${JSON.stringify(`${import.meta.dir}/fixtures/servers.ts`)}
+      import { get, readAll, testClient } from ${JSON.stringify(`${import.meta.dir}/fixtures/servers.ts`)}
       const client = testClient()
-      process.stdout.write(await readAll(await client.request(get(${JSON.stringify(server.url)}), never)))`
+      process.stdout.write(await readAll(await client.request(get(${JSON.stringify(server.url)}))))`
     await using child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'inherit' })
     assert.equal(await new Response(child.stdout).text(), 'hi')
     assert.equal(await child.exited, 0)

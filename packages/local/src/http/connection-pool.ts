@@ -1,7 +1,9 @@
 import type { HttpConnection } from './http-connection.ts'
 
+/** Each holds a descriptor. */
 const MAX_IDLE = 64
-const MAX_IDLE_PER_ORIGIN = 8
+/** Fewer than a client has in flight to one origin, and it dials anew for the others each time. */
+const MAX_IDLE_PER_ORIGIN = 32
 const IDLE_MS = 10_000
 /** Before the server says that it will close, so that a request does not cross its farewell on the way. */
 const MARGIN_MS = 1_000

@@ -4,12 +4,12 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { closeDescriptor } from '../libc.ts'
 import { AddressPolicy } from './address-policy.ts'
+import { Deadline } from './deadline.ts'
 import {
   certificate,
   descriptors,
   fails,
   get,
-  never,
   rawServer,
   readAll,
   reply,
@@ -50,24 +50,24 @@ describe('a connection', () => {
       lookup: async () => Promise.reject(Object.assign(new Error('x'), { code: 'ENOTFOUND' })),
     })
     const refused = 'error sending request for url (http://127.0.0.1:1/): connection refused'
-    await assert.rejects(client.request(get('http://127.0.0.1:1/'), never), fails('HTTP_FAILED', refused))
+    await assert.rejects(client.request(get('http://127.0.0.1:1/')), fails('HTTP_FAILED', refused))
     const unknown = 'error sending request for url (http://no.example/): the host name cannot be resolved'
-    await assert.rejects(client.request(get('http://no.example/'), never), fails('HTTP_FAILED', unknown))
+    await assert.rejects(client.request(get('http://no.example/')), fails('HTTP_FAILED', unknown))
   })
 
   test('goes to names that the system knows, and to addresses of both kinds', async () => {
     using client = testClient()
     await using server = await rawServer(({ socket }) => socket.write(reply('hi')))
-    assert.equal(await readAll(await client.request(get(`http://localhost:${server.port}/`), never)), 'hi')
+    assert.equal(await readAll(await client.request(get(`http://localhost:${server.port}/`))), 'hi')
     await using newer = await rawServer(({ socket }) => socket.write(reply('hi')), { host: '::1' })
-    assert.equal(await readAll(await client.request(get(newer.url), never)), 'hi')
+    assert.equal(await readAll(await client.request(get(newer.url))), 'hi')
     assert.match(newer.requests[0]!.text, new RegExp(`host: \\[::1\\]:${newer.port}\r\n`))
   })
 
   test('goes to the next address of a name when the first does not answer', async () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('hi')))
     using client = testClient({ lookup: async () => ['127.0.0.2', '::1', '127.0.0.1'] })
-    const response = await client.request(get(`http://three.example:${server.port}/`), never)
+    const response = await client.request(get(`http://three.example:${server.port}/`))
     assert.equal(await readAll(response), 'hi')
     assert.match(server.requests[0]!.text, /^GET \/ HTTP\/1.1\r\nhost: three.example:\d+\r\n/)
   })
@@ -89,7 +89,7 @@ describe('a connection', () => {
     ]
     for (const host of [...hosts, '①②⑦.0.0.1', 'localhost', 'evil.example', 'localhost.']) {
       const denied = fails('HTTP_DENIED', /^the executor may not talk to .*--http-allow \S+ to allow this$/)
-      await assert.rejects(client.request(get(`http://${host}:${server.port}/`), never), denied, host)
+      await assert.rejects(client.request(get(`http://${host}:${server.port}/`)), denied, host)
     }
     assert.equal(server.accepted(), 0)
   })
@@ -102,19 +102,19 @@ describe('a connection', () => {
     })
     const headers = [{ name: 'connection', value: 'close' }]
     const request = get(`http://rebinding.example:${server.port}/`, { headers })
-    assert.equal(await readAll(await client.request(request, never)), 'hi')
+    assert.equal(await readAll(await client.request(request)), 'hi')
     assert.deepEqual(looked, ['rebinding.example'])
     const denied = fails(
       'HTTP_DENIED',
       /talk to rebinding.example on port \d+: 169.254.169.254 is an address of a cloud/,
     )
-    await assert.rejects(client.request(request, never), denied)
+    await assert.rejects(client.request(request), denied)
   })
 
   test('passes over the refused addresses of a name', async () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('hi')))
     using client = testClient({ lookup: async () => ['169.254.169.254', 'fe80::1', '127.0.0.1'] })
-    assert.equal(await readAll(await client.request(get(`http://mixed.example:${server.port}/`), never)), 'hi')
+    assert.equal(await readAll(await client.request(get(`http://mixed.example:${server.port}/`))), 'hi')
   })
 })
 
@@ -123,7 +123,7 @@ describe('TLS', () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('secure')), { tls: true })
     using client = testClient({ ca: certificate, lookup: async () => ['127.0.0.1'] })
     for (const host of ['localhost', 'LOCALHOST', '127.0.0.1']) {
-      assert.equal(await readAll(await client.request(get(`https://${host}:${server.port}/`), never)), 'secure')
+      assert.equal(await readAll(await client.request(get(`https://${host}:${server.port}/`))), 'secure')
     }
   })
 
@@ -132,9 +132,9 @@ describe('TLS', () => {
     using trusting = testClient({ ca: certificate, lookup: async () => ['127.0.0.1'] })
     using strict = testClient({ lookup: async () => ['127.0.0.1'] })
     const untrusted = fails('HTTP_FAILED', /^error sending request for url \(https:.*\): self.signed certificate$/)
-    await assert.rejects(strict.request(get(`https://localhost:${server.port}/`), never), untrusted)
+    await assert.rejects(strict.request(get(`https://localhost:${server.port}/`)), untrusted)
     const mismatch = fails('HTTP_FAILED', /does not match certificate's altnames/)
-    await assert.rejects(trusting.request(get(`https://other.example:${server.port}/`), never), mismatch)
+    await assert.rejects(trusting.request(get(`https://other.example:${server.port}/`)), mismatch)
     assert.equal(server.requests.length, 0)
   })
 
@@ -143,7 +143,7 @@ describe('TLS', () => {
     using client = testClient({ lookup: async () => ['127.0.0.1'] })
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
     try {
-      const request = client.request(get(`https://localhost:${server.port}/`), never)
+      const request = client.request(get(`https://localhost:${server.port}/`))
       await assert.rejects(request, fails('HTTP_FAILED', /self.signed certificate$/))
     } finally {
       delete process.env.NODE_TLS_REJECT_UNAUTHORIZED
@@ -158,7 +158,7 @@ describe('TLS', () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     using client = testClient()
-    const request = client.request(get(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`), never)
+    const request = client.request(get(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`))
     await assert.rejects(request, fails('HTTP_FAILED', /: the server does not speak TLS$/))
     server.close()
   })
@@ -173,14 +173,14 @@ describe('nobody answers', {
     const url = `http://127.0.0.1:${deaf.port}/`
     const before = descriptors()
     for (let i = 0; i < 20; i++) {
-      const controller = new AbortController()
-      const request = client.request(get(url), controller.signal)
+      const deadline = new Deadline()
+      const request = client.request(get(url), deadline)
       await until(() => descriptors() > before)
-      controller.abort()
+      deadline.abort(new Error('cancelled'))
       await assert.rejects(request, fails('HTTP_FAILED', `error sending request for url (${url}): cancelled`))
     }
     const late = fails('HTTP_FAILED', `error sending request for url (${url}): timed out after 50 ms`)
-    await assert.rejects(client.request(get(url, { timeoutMs: 50 }), never), late)
+    await assert.rejects(client.request(get(url), new Deadline(50)), late)
     await until(() => descriptors() <= before)
   })
 
@@ -191,7 +191,7 @@ describe('nobody answers', {
       port: deaf.port,
     })
     using client = testClient({ lookup: async () => ['127.0.0.1', '127.0.0.2'] })
-    const response = await client.request(get(`http://two.example:${server.port}/`), never)
+    const response = await client.request(get(`http://two.example:${server.port}/`))
     assert.equal(await readAll(response), 'hi')
   })
 })

@@ -3,6 +3,7 @@ import { connect, isIP, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { ExecError } from '@waldo/environment'
 import type { HttpPolicy } from './address-policy.ts'
+import type { Deadline } from './deadline.ts'
 
 /** For everything from the name to the end of the TLS handshake. */
 const CONNECT_MS = 30_000
@@ -30,10 +31,10 @@ export interface DialOptions {
  * Connects. The policy is asked about addresses, and it is an address that is dialled: a name is looked up once, so it
  * cannot mean one thing to the policy and another to the socket. Addresses that are refused are passed over.
  */
-export async function dial(destination: Destination, options: DialOptions, signal: AbortSignal): Promise<Socket> {
+export async function dial(destination: Destination, options: DialOptions, deadline: Deadline): Promise<Socket> {
   const { host, port } = destination
   const startedAt = performance.now()
-  const addresses = isIP(host) ? [host] : await lookUp(host, options.lookup ?? systemLookup, signal)
+  const addresses = isIP(host) ? [host] : await lookUp(host, options.lookup ?? systemLookup, deadline)
   const refusals = addresses.map((address) => options.policy.refusal(host, port, address))
   const allowed = addresses.filter((_, i) => refusals[i] === undefined).slice(0, MAX_ADDRESSES)
   const last = allowed.pop()
@@ -41,13 +42,13 @@ export async function dial(destination: Destination, options: DialOptions, signa
   const leftMs = () => Math.max(1, CONNECT_MS - (performance.now() - startedAt))
   for (const address of allowed) {
     try {
-      return await connectTo(address, destination, options.ca, Math.min(ADDRESS_MS, leftMs()), signal)
+      return await connectTo(address, destination, options.ca, Math.min(ADDRESS_MS, leftMs()), deadline)
     } catch (error) {
       // Another address of somebody with the wrong certificate is not worth a try.
-      if (signal.aborted || !(error instanceof UnreachableError)) throw error
+      if (deadline.reason || !(error instanceof UnreachableError)) throw error
     }
   }
-  return connectTo(last, destination, options.ca, leftMs(), signal)
+  return connectTo(last, destination, options.ca, leftMs(), deadline)
 }
 
 /** Nobody is there, or nobody answers in time. */
@@ -58,7 +59,7 @@ function connectTo(
   { host, port, tls }: Destination,
   ca: string | undefined,
   limitMs: number,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<Socket> {
   // Not `Bun.connect`: that neither gives up an attempt nor checks whose certificate it is.
   // Bodies are buffered in one place, which counts their pieces; a paused stream would collect its own.
@@ -74,21 +75,22 @@ function connectTo(
     : connect(target)
   return new Promise((resolve, reject) => {
     let connected = false
+    let settled = false
     const settle = () => {
+      settled = true
       clearTimeout(timer)
-      signal.removeEventListener('abort', abort)
+      deadline.tellNobody()
     }
     const fail = (error: Error) => {
+      if (settled) return
       settle()
       socket.destroy()
       reject(error)
     }
-    const abort = () => fail(signal.reason)
     const timer = setTimeout(
       () => fail(new UnreachableError(`no connection within ${Math.round(limitMs)} ms`)),
       limitMs,
     )
-    signal.addEventListener('abort', abort, { once: true })
     socket.once('connect', () => {
       connected = true
     })
@@ -101,28 +103,26 @@ function connectTo(
       socket.off('close', closed)
       resolve(socket)
     })
-    if (signal.aborted) abort()
+    deadline.tell(fail)
   })
 }
 
 async function lookUp(
   host: string,
   lookup: (host: string) => Promise<readonly string[]>,
-  signal: AbortSignal,
+  deadline: Deadline,
 ): Promise<readonly string[]> {
   const given = Promise.withResolvers<never>()
-  const abort = () => given.reject(signal.reason)
   // The lookup itself cannot be stopped: it ends when the system's resolver gives up.
   const timer = setTimeout(() => given.reject(new Error(`no answer from DNS within ${LOOKUP_MS} ms`)), LOOKUP_MS)
-  signal.addEventListener('abort', abort, { once: true })
+  deadline.tell(given.reject)
   try {
-    if (signal.aborted) abort()
     const addresses = await Promise.race([lookup(host), given.promise])
     if (addresses.length === 0) throw new Error(`${host} has no address`)
     return addresses
   } finally {
     clearTimeout(timer)
-    signal.removeEventListener('abort', abort)
+    deadline.tellNobody()
   }
 }
 

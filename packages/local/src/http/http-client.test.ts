@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, test } from 'node:test'
-import { fails, get, never, rawServer, readAll, reply, testClient } from './fixtures/servers.ts'
+import { Deadline } from './deadline.ts'
+import { fails, get, rawServer, readAll, reply, testClient } from './fixtures/servers.ts'
 
 describe('a request', () => {
   test('says what it was told to say, in that order, and little more', async () => {
@@ -16,7 +17,7 @@ describe('a request', () => {
       { name: 'Connection', value: 'keep-alive' },
       { name: 'TE', value: 'trailers' },
     ]
-    const response = await client.request(get(`${server.url}/a%20b/../c d?q=ä&r=1#fragment`, { headers }), never)
+    const response = await client.request(get(`${server.url}/a%20b/../c d?q=ä&r=1#fragment`, { headers }))
     assert.equal(await readAll(response), 'hi')
     assert.deepEqual(Buffer.from(server.requests[0]!.text, 'latin1').toString().split('\r\n'), [
       'GET /c%20d?q=%C3%A4&r=1 HTTP/1.1',
@@ -41,7 +42,7 @@ describe('a request', () => {
       { name: 'Connection', value: 'close' },
     ]
     const url = `http://user:pass@127.0.0.1:${server.port}/`
-    await readAll(await client.request(get(url, { method: 'PUT', headers, body: Buffer.from('abc') }), never))
+    await readAll(await client.request(get(url, { method: 'PUT', headers, body: Buffer.from('abc') })))
     assert.equal(
       server.requests[0]!.text,
       'PUT / HTTP/1.1\r\nAccept: text/plain\r\nContent-Length: 3\r\nHost: other\r\nAuthorization: x\r\n' +
@@ -61,7 +62,7 @@ describe('a request', () => {
       ['M-SEARCH', ''],
     ] as const) {
       const bytes = body === undefined ? undefined : Buffer.from(body)
-      await readAll(await client.request(get(server.url, { method, body: bytes }), never))
+      await readAll(await client.request(get(server.url, { method, body: bytes })))
     }
     const sent = server.requests.map(({ text }) => /content-length: \d+/.exec(text)?.[0])
     const length = (bytes: number) => `content-length: ${bytes}`
@@ -76,7 +77,7 @@ describe('a request', () => {
     const expected = new RegExp(
       `^error sending request for url \\(http://127.0.0.1:${server.port}/\\?q=1\\): the response`,
     )
-    await assert.rejects(client.request(get(url), never), fails('HTTP_FAILED', expected))
+    await assert.rejects(client.request(get(url)), fails('HTTP_FAILED', expected))
     const sent = /authorization: Basic (\S+)/.exec(server.requests[0]!.text)![1]!
     assert.equal(Buffer.from(sent, 'base64').toString(), 'usér:p@ss%')
   })
@@ -115,7 +116,7 @@ describe('a request', () => {
       [get(url, header('x', 'y'.repeat(65_536))), /head is too large: 655\d\d bytes/],
       [get(`${url}${'y'.repeat(65_536)}`), /head is too large/],
     ] as const) {
-      await assert.rejects(client.request(request, never), fails('HTTP_INVALID', message))
+      await assert.rejects(client.request(request), fails('HTTP_INVALID', message))
     }
   })
 })
@@ -130,7 +131,7 @@ describe('a response', () => {
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
     using client = testClient()
-    const response = await client.request(get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), never)
+    const response = await client.request(get(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`))
     assert.equal(response.status, 418)
     const cookies = response.headers.filter(({ name }) => name === 'set-cookie')
     assert.deepEqual(
@@ -149,14 +150,14 @@ describe('a response', () => {
       socket.write(reply(zipped, { headers: ['content-encoding: gzip'] }), 'latin1'),
     )
     using client = testClient()
-    assert.equal(await readAll(await client.request(get(server.url), never)), zipped)
+    assert.equal(await readAll(await client.request(get(server.url))), zipped)
   })
 
   test('is delivered piece by piece, as the pieces come', async () => {
     const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n'
     await using server = await rawServer(({ socket }) => socket.write(head))
     using client = testClient()
-    const response = await client.request(get(server.url), never)
+    const response = await client.request(get(server.url))
     for (let i = 0; i < 10; i++) {
       const data = `data: ${i}\n\n`
       server.requests[0]!.socket.write(`${data.length.toString(16)}\r\n${data}\r\n`)
@@ -187,7 +188,7 @@ describe('a response', () => {
     ] as const) {
       await using server = await rawServer(({ socket }) => socket.end(bytes))
       using client = testClient()
-      const all = client.request(get(server.url), never).then(readAll)
+      const all = client.request(get(server.url)).then(readAll)
       await assert.rejects(all, fails('HTTP_FAILED', message))
     }
   })
@@ -195,7 +196,7 @@ describe('a response', () => {
   test('that is cut is read as far as it came', async () => {
     await using server = await rawServer(({ socket }) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nabc'))
     using client = testClient()
-    const response = await client.request(get(server.url), never)
+    const response = await client.request(get(server.url))
     assert.equal(String(await response.read()), 'abc')
     for (let i = 0; i < 2; i++) await assert.rejects(response.read(), fails('HTTP_FAILED', /2 bytes are missing/))
   })
@@ -204,9 +205,9 @@ describe('a response', () => {
 test('there are no more than 512 requests at the same time', async () => {
   await using server = await rawServer(() => {})
   using client = testClient({ lookup: () => new Promise(() => {}) })
-  const controller = new AbortController()
-  const all = Array.from({ length: 512 }, () => client.request(get('http://a.example'), controller.signal))
-  await assert.rejects(client.request(get(server.url), never), fails('HTTP_FAILED', /512 requests are under way/))
-  controller.abort()
+  const deadlines = Array.from({ length: 512 }, () => new Deadline())
+  const all = deadlines.map((deadline) => client.request(get('http://a.example'), deadline))
+  await assert.rejects(client.request(get(server.url)), fails('HTTP_FAILED', /512 requests are under way/))
+  for (const deadline of deadlines) deadline.abort(new Error('cancelled'))
   for (const { status } of await Promise.allSettled(all)) assert.equal(status, 'rejected')
 })

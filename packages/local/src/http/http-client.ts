@@ -3,7 +3,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { Deadline } from './deadline.ts'
 import { type Destination, type DialOptions, dial } from './dial.ts'
 import { failureReason } from './failure-reason.ts'
-import { type Answer, HttpConnection, StaleConnectionError } from './http-connection.ts'
+import { type Answer, type EncodedRequest, HttpConnection, StaleConnectionError } from './http-connection.ts'
 import { checkRequest, encodeHead, type OutgoingRequest } from './outgoing-request.ts'
 import { redirect } from './redirect.ts'
 import type { HttpHeader } from './resolve-headers.ts'
@@ -19,15 +19,13 @@ export interface HttpRequest {
   readonly url: string
   readonly headers: readonly HttpHeader[]
   readonly body: Uint8Array | undefined
-  /** For the whole exchange, redirects and body included. */
-  readonly timeoutMs: number | undefined
   readonly redirects: 'follow' | 'stop'
 }
 
 export interface HttpResponse {
   readonly status: number
   /** Names in lower case, in order and with repeats; values that are not text are left out. */
-  readonly headers: readonly HttpHeader[]
+  readonly headers: HttpHeader[]
   /** The next piece of the body as soon as it comes, undefined at the end. While nobody reads, the server waits. */
   read(): Promise<Uint8Array | undefined>
   /** Gives up what has not been read. */
@@ -51,13 +49,17 @@ export class HttpClient {
     this.#options = options
   }
 
-  /** Ends with the head of the response. A response must be read to its end or cancelled. */
-  async request(request: HttpRequest, signal: AbortSignal): Promise<HttpResponse> {
-    let hop = checkRequest(request)
-    const deadline = this.#begin(signal, request.timeoutMs)
+  /**
+   * Ends with the head of the response. A response must be read to its end or cancelled. The deadline is for the whole
+   * exchange, redirects and body included.
+   */
+  async request(request: HttpRequest, deadline = new Deadline()): Promise<HttpResponse> {
+    let url = ''
     try {
-      for (let redirects = 0; ; redirects++) {
-        const answer = await this.#roundTrip(hop, deadline.signal)
+      this.#begin(deadline)
+      for (let hop = checkRequest(request), redirects = 0; ; redirects++) {
+        url = hop.url.href
+        const answer = await this.#roundTrip(hop, deadline)
         const next = request.redirects === 'follow' ? this.#next(hop, answer) : undefined
         if (!next) return this.#response(answer, deadline)
         answer.body.cancel()
@@ -67,8 +69,9 @@ export class HttpClient {
     } catch (error) {
       this.#end(deadline)
       if (ExecError.is(error)) throw error
-      const message = `error sending request for url (${hop.url.href}): ${failureReason(error)}`
-      throw new ExecError('HTTP_FAILED', message, { cause: error })
+      throw new ExecError('HTTP_FAILED', `error sending request for url (${url}): ${failureReason(error)}`, {
+        cause: error,
+      })
     }
   }
 
@@ -79,14 +82,12 @@ export class HttpClient {
     this.#pool.close()
   }
 
-  #begin(signal: AbortSignal, timeoutMs: number | undefined): Deadline {
+  #begin(deadline: Deadline): void {
     if (this.#closed) throw new ExecError('HTTP_FAILED', 'the executor is shutting down')
     if (this.#underWay.size >= MAX_REQUESTS) {
       throw new ExecError('HTTP_FAILED', `${MAX_REQUESTS} requests are under way; wait until some have ended`)
     }
-    const deadline = new Deadline(signal, timeoutMs)
     this.#underWay.add(deadline)
-    return deadline
   }
 
   #end(deadline: Deadline): void {
@@ -94,21 +95,22 @@ export class HttpClient {
     this.#underWay.delete(deadline)
   }
 
-  async #roundTrip(request: OutgoingRequest, signal: AbortSignal): Promise<Answer> {
-    signal.throwIfAborted()
-    const { origin } = request.url
-    const encoded = { method: request.method, head: encodeHead(request), body: request.body }
-    const kept = this.#pool.take(origin)
-    if (kept) {
-      try {
-        return await kept.request(encoded, signal)
-      } catch (error) {
-        if (!(error instanceof StaleConnectionError) || !IDEMPOTENT.has(request.method)) throw error
-      }
-    }
-    const socket = await dial(destination(request.url), this.#options, signal)
+  #roundTrip({ method, url, ...rest }: OutgoingRequest, deadline: Deadline): Promise<Answer> {
+    deadline.throwIfAborted()
+    const encoded = { method, head: encodeHead({ method, url, ...rest }), body: rest.body }
+    const kept = this.#pool.take(url.origin)
+    if (!kept) return this.#onNewConnection(url, encoded, deadline)
+    return kept.request(encoded, deadline).catch((error) => {
+      if (!(error instanceof StaleConnectionError) || !IDEMPOTENT.has(method)) throw error
+      return this.#onNewConnection(url, encoded, deadline)
+    })
+  }
+
+  async #onNewConnection(url: URL, request: EncodedRequest, deadline: Deadline): Promise<Answer> {
+    const { origin } = url
+    const socket = await dial(destination(url), this.#options, deadline)
     const connection = new HttpConnection(socket, (free, idleMs) => this.#pool.put(origin, free, idleMs))
-    return connection.request(encoded, signal)
+    return connection.request(request, deadline)
   }
 
   #next(hop: OutgoingRequest, answer: Answer): OutgoingRequest | undefined {
@@ -122,7 +124,7 @@ export class HttpClient {
 
   #response({ head, body }: Answer, deadline: Deadline): HttpResponse {
     // Not when the reader is done: a body that has come is no longer anybody's business but the reader's.
-    void body.settled.then(() => this.#end(deadline))
+    body.whenSettled(() => this.#end(deadline))
     return { status: head.status, headers: head.headers, read: () => body.read(), cancel: () => body.cancel() }
   }
 }

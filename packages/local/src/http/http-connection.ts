@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net'
 import { ExecError } from '@waldo/environment'
+import type { Deadline } from './deadline.ts'
 import { failureReason } from './failure-reason.ts'
-import { ResponseBody } from './response-body.ts'
+import { type BodySource, ResponseBody } from './response-body.ts'
 import { type ResponseHead, ResponseParser } from './response-parser.ts'
 
 /** Bodies up to this size leave together with their head. */
@@ -25,14 +26,15 @@ interface Exchange {
   readonly parser: ResponseParser
   readonly body: ResponseBody
   readonly answered: PromiseWithResolvers<Answer>
-  readonly stopListening: () => void
+  readonly deadline: Deadline
   begun: boolean
 }
 
 /** A socket to a server, with one request at a time on it. */
-export class HttpConnection {
+export class HttpConnection implements BodySource {
   readonly #socket: Socket
   readonly #onFree: (connection: HttpConnection, idleMs: number) => void
+  readonly #abort = (reason: Error) => this.#fail(reason, true)
   #exchange: Exchange | undefined
   #served = 0
 
@@ -56,26 +58,32 @@ export class HttpConnection {
     else this.#socket.unref()
   }
 
-  /** Sends a request. When `signal` aborts, the socket is destroyed, however far the response has come. */
-  request({ method, head, body }: EncodedRequest, signal: AbortSignal): Promise<Answer> {
-    const abort = () => this.#fail(signal.reason, true)
-    const exchange: Exchange = {
+  /** Sends a request. At its deadline the socket is destroyed, however far the response has come. */
+  request({ method, head, body }: EncodedRequest, deadline: Deadline): Promise<Answer> {
+    const answered = Promise.withResolvers<Answer>()
+    this.#exchange = {
       parser: new ResponseParser(method),
-      body: new ResponseBody({
-        pause: () => this.#socket.pause(),
-        resume: () => this.#socket.resume(),
-        abandon: () => this.#fail(new Error('cancelled'), true),
-      }),
-      answered: Promise.withResolvers(),
-      stopListening: () => signal.removeEventListener('abort', abort),
+      body: new ResponseBody(this),
+      answered,
+      deadline,
       begun: false,
     }
-    this.#exchange = exchange
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    else if (this.alive) this.#send(head, body)
-    else this.#fail(new Error('connection closed by the server'), false)
-    return exchange.answered.promise
+    deadline.tell(this.#abort)
+    if (!this.alive) this.#fail(new Error('connection closed by the server'), false)
+    else if (this.#exchange) this.#send(head, body)
+    return answered.promise
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  abandon(): void {
+    this.#abort(new Error('cancelled'))
   }
 
   destroy(): void {
@@ -129,9 +137,9 @@ export class HttpConnection {
     }
   }
 
-  #finish({ parser, body, stopListening }: Exchange): void {
+  #finish({ parser, body, deadline }: Exchange): void {
     this.#exchange = undefined
-    stopListening()
+    deadline.tellNobody()
     body.end()
     this.#served++
     // A server that answers before it has read the whole request may take the rest of it for the next one.
@@ -148,7 +156,7 @@ export class HttpConnection {
     const exchange = this.#exchange
     if (!exchange) return
     this.#exchange = undefined
-    exchange.stopListening()
+    exchange.deadline.tellNobody()
     this.#socket.destroy()
     const stale = this.#served > 0 && !exchange.begun && !onPurpose
     exchange.answered.reject(stale ? new StaleConnectionError(failureReason(reason), { cause: reason }) : reason)

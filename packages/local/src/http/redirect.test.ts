@@ -1,17 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { AddressPolicy } from './address-policy.ts'
-import {
-  certificate,
-  fails,
-  get,
-  never,
-  type RawServer,
-  rawServer,
-  readAll,
-  reply,
-  testClient,
-} from './fixtures/servers.ts'
+import { certificate, fails, get, type RawServer, rawServer, readAll, reply, testClient } from './fixtures/servers.ts'
 import type { HttpRequest } from './http-client.ts'
 
 /** Answers `/status/<code>?<location>` with that redirect, and everything else with "arrived". */
@@ -52,7 +42,7 @@ describe('a redirect', () => {
         body: withBody ? Buffer.from('body') : undefined,
         headers: [{ name: 'Content-Type', value: 'text/plain' }],
       })
-      const response = await client.request(request, never)
+      const response = await client.request(request)
       assert.equal(response.status, 200)
       await readAll(response)
       const { text } = server.requests[1]!
@@ -67,11 +57,11 @@ describe('a redirect', () => {
     await using server = await rawServer(({ socket }) => socket.write(reply('moved', { status: 302 })))
     await using other = await redirector()
     using client = testClient()
-    const stopped = await client.request(get(via(other, 302, '/there'), { redirects: 'stop' }), never)
+    const stopped = await client.request(get(via(other, 302, '/there'), { redirects: 'stop' }))
     assert.equal(stopped.status, 302)
     assert.equal(await readAll(stopped), 'moved')
-    assert.equal((await client.request(get(server.url), never)).status, 302)
-    assert.equal((await client.request(get(via(other, 304, '/there')), never)).status, 304)
+    assert.equal((await client.request(get(server.url))).status, 302)
+    assert.equal((await client.request(get(via(other, 304, '/there')))).status, 304)
   })
 
   test('takes secrets along to the same origin only', async () => {
@@ -86,16 +76,16 @@ describe('a redirect', () => {
       { name: 'X-Plain', value: 'p' },
       { name: 'Host', value: 'a.example' },
     ]
-    await readAll(await client.request(get(via(a, 307, '/same'), { headers }), never))
+    await readAll(await client.request(get(via(a, 307, '/same'), { headers })))
     assert.deepEqual(names(a.requests[1]!), [...headers.map(({ name }) => name.toLowerCase()), 'accept'])
-    await readAll(await client.request(get(via(a, 307, `${b.url}/other`), { headers }), never))
+    await readAll(await client.request(get(via(a, 307, `${b.url}/other`), { headers })))
     assert.deepEqual(names(b.requests[0]!), ['host', 'x-plain', 'accept'])
     assert.match(b.requests[0]!.text, new RegExp(`host: 127.0.0.1:${b.port}\r\n`))
     const userinfo = via(a, 307, `${b.url}/other`).replace('://', '://user:pass@')
-    await readAll(await client.request(get(userinfo), never))
+    await readAll(await client.request(get(userinfo)))
     assert.deepEqual(names(b.requests[1]!), ['host', 'accept'])
     const same = via(a, 307, `${a.url}/same`).replace('://', '://user:pass@')
-    await readAll(await client.request(get(same), never))
+    await readAll(await client.request(get(same)))
     assert.deepEqual(names(a.requests.at(-1)!), ['host', 'authorization', 'accept'])
   })
 
@@ -104,7 +94,7 @@ describe('a redirect', () => {
     await using plain = await redirector()
     using client = testClient({ ca: certificate })
     const headers = [{ name: 'authorization', value: 'x' }]
-    await readAll(await client.request(get(via(secure, 302, plain.url), { headers }), never))
+    await readAll(await client.request(get(via(secure, 302, plain.url), { headers })))
     assert.deepEqual(names(plain.requests[0]!), ['host', 'accept'])
   })
 
@@ -113,7 +103,7 @@ describe('a redirect', () => {
       socket.write(reply('', { status: 302, headers: [`location: /${nth}`] })),
     )
     using client = testClient()
-    const request = client.request(get(server.url), never)
+    const request = client.request(get(server.url))
     await assert.rejects(
       request,
       fails('HTTP_FAILED', /^error sending request for url \(.*\): more than 10 redirects$/),
@@ -127,7 +117,7 @@ describe('a redirect', () => {
       socket.write(nth > 10 ? reply('arrived') : reply('', { status: 302, headers: [`location: /${nth}`] })),
     )
     using client = testClient()
-    assert.equal(await readAll(await client.request(get(server.url), never)), 'arrived')
+    assert.equal(await readAll(await client.request(get(server.url))), 'arrived')
   })
 
   test('to something that is not on the web is an error', async () => {
@@ -139,7 +129,7 @@ describe('a redirect', () => {
       ['http://[bad', /: redirected to something that is no URL: "http:\/\/\[bad"$/],
       ['http://a:99999/', /: redirected to something that is no URL/],
     ] as const) {
-      await assert.rejects(client.request(get(via(server, 302, location)), never), fails('HTTP_FAILED', message))
+      await assert.rejects(client.request(get(via(server, 302, location))), fails('HTTP_FAILED', message))
     }
   })
 
@@ -148,9 +138,9 @@ describe('a redirect', () => {
     await using b = await redirector()
     const policy = new AddressPolicy({ mode: 'allow', allow: [`127.0.0.1:${a.port}`], localAllowed: false })
     using client = testClient({ policy })
-    assert.equal(await readAll(await client.request(get(via(a, 302, '/same')), never)), 'arrived')
+    assert.equal(await readAll(await client.request(get(via(a, 302, '/same')))), 'arrived')
     for (const location of [b.url, `http://localhost:${b.port}`, 'http://169.254.169.254/latest/meta-data/']) {
-      await assert.rejects(client.request(get(via(a, 302, location)), never), fails('HTTP_DENIED', /may not talk to/))
+      await assert.rejects(client.request(get(via(a, 302, location))), fails('HTTP_DENIED', /may not talk to/))
     }
     assert.equal(b.accepted(), 0)
   })
@@ -161,7 +151,7 @@ describe('a redirect', () => {
       else socket.write('HTTP/1.1 302 Found\r\nlocation: /there\r\ntransfer-encoding: chunked\r\n\r\n5\r\nmoved\r\n')
     })
     using client = testClient()
-    assert.equal(await readAll(await client.request(get(server.url), never)), 'arrived')
+    assert.equal(await readAll(await client.request(get(server.url))), 'arrived')
     assert.equal(server.accepted(), 2)
   })
 })

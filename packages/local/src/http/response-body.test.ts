@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, test } from 'node:test'
-import { certificate, get, never, rawServer, readAll, testClient, turn } from './fixtures/servers.ts'
+import { certificate, get, rawServer, readAll, testClient, turn } from './fixtures/servers.ts'
 
 describe('a body that nobody reads', () => {
   for (const tls of [false, true]) {
@@ -24,7 +24,7 @@ describe('a body that nobody reads', () => {
         { tls },
       )
       using client = testClient({ ca: certificate })
-      const response = await client.request(get(server.url), never)
+      const response = await client.request(get(server.url))
       let before = -1
       while (written !== before) {
         before = written
@@ -45,7 +45,7 @@ describe('a body that nobody reads', () => {
     const body = 'x'.repeat(3_000_000)
     await using server = await rawServer(({ socket }) => socket.end(`HTTP/1.1 200 OK\r\n\r\n${body}`))
     using client = testClient()
-    const response = await client.request(get(server.url), never)
+    const response = await client.request(get(server.url))
     for (let i = 0; i < 20; i++) await turn()
     assert.equal((await readAll(response)).length, body.length)
   })
@@ -53,7 +53,7 @@ describe('a body that nobody reads', () => {
   test('of tiny pieces makes the server wait as well', async () => {
     await using server = await rawServer(({ socket }) => socket.write('HTTP/1.1 200 OK\r\n\r\n'), { tls: true })
     using client = testClient({ ca: certificate })
-    const response = await client.request(get(server.url), never)
+    const response = await client.request(get(server.url))
     const { socket } = server.requests[0]!
     for (let i = 0; i < 2000; i++) {
       socket.write('x')

@@ -13,21 +13,22 @@ export interface BodySource {
 
 /** A body on its way from a connection to a reader: each piece as soon as it comes, and few of them waiting. */
 export class ResponseBody {
-  readonly #settled = Promise.withResolvers<void>()
   readonly #source: BodySource
   readonly #pieces: Uint8Array[] = []
   #buffered = 0
   #paused = false
   #state: 'open' | 'ended' | { readonly failure: Error } = 'open'
   #reader: PromiseWithResolvers<Uint8Array | undefined> | undefined
+  #onSettled: (() => void) | undefined
 
   constructor(source: BodySource) {
     this.#source = source
   }
 
-  /** All of it has come, or no more will. Never rejects. */
-  get settled(): Promise<void> {
-    return this.#settled.promise
+  /** Calls when all of it has come, or no more will: now, if that is so. */
+  whenSettled(action: () => void): void {
+    if (this.#state === 'open') this.#onSettled = action
+    else action()
   }
 
   /** The next piece, undefined at the end. One call at a time. */
@@ -59,7 +60,7 @@ export class ResponseBody {
   end(): void {
     if (this.#state !== 'open') return
     this.#state = 'ended'
-    this.#settled.resolve()
+    this.#onSettled?.()
     this.#takeReader()?.resolve(undefined)
   }
 
@@ -67,7 +68,7 @@ export class ResponseBody {
   fail(failure: Error, discard: boolean): void {
     if (this.#state !== 'open') return
     this.#state = { failure }
-    this.#settled.resolve()
+    this.#onSettled?.()
     if (discard) this.#clear()
     this.#takeReader()?.reject(failure)
   }

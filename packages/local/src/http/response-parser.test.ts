@@ -60,6 +60,9 @@ describe('a response', () => {
     assert.equal(parse('HTTP/1.1 204 \r\n\r\n').status, 204)
     assert.equal(parse('HTTP/1.1 299 S\xfcper gut\r\ncontent-length: 0\r\n\r\n').status, 299)
     assert.equal(parse('HTTP/1.1 200 OK\ncontent-length: 2\n\nhi').body, 'hi')
+    // What would be the end of another head belongs to the body of this one.
+    const text = 'HTTP/1.1 200 OK\ncontent-length: 8\n\n\r\n\r\nhi\r\n'
+    assert.equal(parse(text).body, '\r\n\r\nhi\r\n')
   })
 
   test('comes after interim responses, which are skipped', () => {

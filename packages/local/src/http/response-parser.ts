@@ -7,17 +7,18 @@ const MAX_TRAILER_BYTES = 16 * 1024
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const ASCII_VALUE = /^[\t\x20-\x7e]*$/
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
-const NOT_ASCII = /[\x80-\xff]/
 const DIGITS = /^\d{1,15}$/
 const HEX_DIGITS = /^[0-9a-fA-F]{1,12}$/
 
 const LF = 10
+const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 export interface ResponseHead {
   readonly status: number
   /** Names in lower case, in order and with repeats; values that are not text are left out. */
-  readonly headers: readonly HttpHeader[]
+  readonly headers: HttpHeader[]
 }
 
 type State = 'status' | 'headers' | 'sized' | 'until-close' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' | 'done'
@@ -95,18 +96,14 @@ export class ResponseParser {
           this.#surplus = true
           at = bytes.length
           break
-        default: {
-          const lf = bytes.indexOf(LF, at)
-          const end = lf < 0 ? bytes.length : lf
-          this.#line += bytes.toString('latin1', at, end)
-          at = end + 1
-          this.#checkLimits()
-          if (lf >= 0) {
-            const line = this.#line
-            this.#line = ''
-            this.#takeLine(line)
-          }
+        case 'status': {
+          const end = this.#line === '' ? bytes.indexOf(END_OF_HEAD, at) : -1
+          const whole = end >= 0 && this.#lineBytes + end - at < MAX_HEAD_BYTES
+          at = whole ? this.#takeHead(bytes, at, end + END_OF_HEAD.length) : this.#takeUpToLine(bytes, at)
+          break
         }
+        default:
+          at = this.#takeUpToLine(bytes, at)
       }
     }
     return bodyEnd > bodyStart ? bytes.subarray(bodyStart, bodyEnd) : undefined
@@ -119,6 +116,32 @@ export class ResponseParser {
     if (!this.#head) throw new Error('the connection was closed before the response was complete')
     const missing = this.#state === 'sized' ? `, ${this.#left} bytes are missing` : ''
     throw new Error(`the connection was closed in the middle of the body${missing}`)
+  }
+
+  /** Most heads come whole, and then one text is enough. Takes no more than the head, and returns where that ends. */
+  #takeHead(bytes: Buffer, start: number, end: number): number {
+    const text = bytes.toString('latin1', start, end)
+    let at = 0
+    do {
+      const lf = text.indexOf('\n', at)
+      this.#takeLine(text.slice(at, lf))
+      at = lf + 1
+    } while (this.#state === 'headers')
+    return start + at
+  }
+
+  /** Takes the rest of the line, or what there is of it, and returns where that ends. */
+  #takeUpToLine(bytes: Buffer, start: number): number {
+    const lf = bytes.indexOf(LF, start)
+    const end = lf < 0 ? bytes.length : lf
+    this.#line += bytes.toString('latin1', start, end)
+    this.#checkLimits()
+    if (lf >= 0) {
+      const line = this.#line
+      this.#line = ''
+      this.#takeLine(line)
+    }
+    return end + 1
   }
 
   #checkLimits(): void {
@@ -169,14 +192,16 @@ export class ResponseParser {
   #takeHeader(line: string): void {
     if (++this.#lines > MAX_HEADERS) throw malformed(`it has more than ${MAX_HEADERS} headers`)
     const colon = line.indexOf(':')
-    const name = line.slice(0, Math.max(0, colon))
+    const name = line.slice(0, Math.max(0, colon)).toLowerCase()
     // Refuses what continues the line before it, too: such a line begins with a space.
     if (!TOKEN.test(name)) throw malformed(`a header has no valid name: ${JSON.stringify(line.slice(0, 60))}`)
-    const value = trim(line.slice(colon + 1))
-    if (!FIELD_VALUE.test(value)) throw malformed(`the value of ${name} has control characters`)
-    const text = NOT_ASCII.test(value) ? decode(value) : value
-    if (text !== undefined) this.#headers.push({ name: name.toLowerCase(), value: text })
-    else if (FRAMING.has(name.toLowerCase())) throw malformed(`the value of ${name} is not text`)
+    let value: string | undefined = trim(line.slice(colon + 1))
+    if (!ASCII_VALUE.test(value)) {
+      if (!FIELD_VALUE.test(value)) throw malformed(`the value of ${name} has control characters`)
+      value = decode(value)
+      if (value === undefined && FRAMING.has(name)) throw malformed(`the value of ${name} is not text`)
+    }
+    if (value !== undefined) this.#headers.push({ name, value })
   }
 
   #endHead(): void {
@@ -240,9 +265,12 @@ export class ResponseParser {
 
   /** The members of all headers of that name. */
   #list(name: string): string[] {
-    return this.#headers
-      .filter((header) => header.name === name)
-      .flatMap(({ value }) => value.toLowerCase().split(',').map(trim))
+    const members: string[] = []
+    for (const header of this.#headers) {
+      if (header.name !== name) continue
+      for (const member of header.value.toLowerCase().split(',')) members.push(trim(member))
+    }
+    return members
   }
 }
 

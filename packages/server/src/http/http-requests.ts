@@ -1,5 +1,5 @@
 import { ExecError } from '@waldo/environment'
-import type { HttpClient, HttpResponse } from '@waldo/local/http'
+import type { Deadline, HttpClient, HttpResponse } from '@waldo/local/http'
 import { ErrorCode, type HttpRequestParams, limits, type Params, ProtocolError, type Result } from '@waldo/protocol'
 import type { LargeAnswers } from '../large-answers.ts'
 
@@ -10,8 +10,8 @@ const MAX_COLLECTED_BYTES = 2 * limits.wholeBodyBytes
 
 export interface HttpOptions {
   readonly client: HttpClient
-  /** Resolves headers that take their value from the executor's environment. */
-  readonly resolveHeaders: typeof import('@waldo/local/http').resolveHeaders
+  /** What has been loaded with it. */
+  readonly local: Pick<typeof import('@waldo/local/http'), 'Deadline' | 'resolveHeaders'>
   readonly send: (text: string) => void
   readonly answers: LargeAnswers
   /** Undefined if bulk may be sent now. */
@@ -20,7 +20,7 @@ export interface HttpOptions {
 
 interface Active {
   readonly requestId: string
-  readonly abort: AbortController
+  readonly deadline: Deadline
   /** Resolves when the client wants more; undefined if it does now. */
   held: PromiseWithResolvers<void> | undefined
 }
@@ -55,22 +55,23 @@ export class HttpRequests {
       }
       this.#streams.add(requestId)
     }
-    const active: Active = { requestId, abort: new AbortController(), held: undefined }
+    const active: Active = { requestId, deadline: new this.#options.local.Deadline(params.timeoutMs), held: undefined }
     this.#active.add(active)
     let streaming = false
     try {
-      const response = await this.#start(params, active.abort.signal)
+      const response = await this.#start(params, active.deadline)
       const { status, headers } = response
-      const visible = headers.map(({ name, value }) => ({ name, value }))
       if (!streamResponse) {
         const body = await this.#collect(response)
-        const encode = () => ({ status, headers: visible, bodyBase64: body.toBase64() })
-        return await this.#options.answers.within(body.length * 2, encode)
+        const encode = () => ({ status, headers, bodyBase64: body.toBase64() })
+        const answer = this.#options.answers.within(body.length * 2, encode)
+        // Only if there is something to wait for: it holds the body, so it counts until then.
+        return answer instanceof Promise ? await answer : answer
       }
       streaming = true
       // After the answer, which goes out as soon as this returns.
       setImmediate(() => void this.#stream(active, response))
-      return { status, headers: visible, bodyBase64: '' }
+      return { status, headers, bodyBase64: '' }
     } finally {
       if (!streaming) this.#end(active, streamResponse)
     }
@@ -91,32 +92,31 @@ export class HttpRequests {
   cancel({ requestId }: Params<'http/cancel'>): Result<'http/cancel'> {
     const found = [...this.#active].filter((active) => active.requestId === requestId)
     for (const active of found) {
-      active.abort.abort(new Error('cancelled by the client'))
+      active.deadline.abort(new Error('cancelled by the client'))
       active.held?.resolve()
     }
     return { cancelled: found.length > 0 }
   }
 
   close(): void {
-    for (const { abort, held } of this.#active) {
-      abort.abort(new Error('the connection is gone'))
+    for (const { deadline, held } of this.#active) {
+      deadline.abort(new Error('the connection is gone'))
       held?.resolve()
     }
   }
 
-  async #start(params: HttpRequestParams, signal: AbortSignal): Promise<HttpResponse> {
-    const { client, resolveHeaders } = this.#options
+  async #start(params: HttpRequestParams, deadline: Deadline): Promise<HttpResponse> {
+    const { client, local } = this.#options
     try {
       return await client.request(
         {
           method: params.method,
           url: params.url,
-          headers: resolveHeaders(params.headers, process.env),
+          headers: local.resolveHeaders(params.headers, process.env),
           body: params.bodyBase64,
-          timeoutMs: params.timeoutMs,
           redirects: params.redirectPolicy,
         },
-        signal,
+        deadline,
       )
     } catch (error) {
       if (!ExecError.is(error)) throw error
@@ -137,12 +137,12 @@ export class HttpRequests {
           await active.held?.promise
           await room()
           // The end of a cancelled request follows at once, not what was read before.
-          if (active.abort.signal.aborted) break
+          if (active.deadline.reason) break
           this.#delta(requestId, ++seq, piece.subarray(at, at + limits.httpDeltaBytes))
         }
       }
       // What had come already may have been left out.
-      if (active.abort.signal.aborted) failure = (active.abort.signal.reason as Error).message
+      failure = active.deadline.reason?.message ?? null
     } catch (error) {
       failure = (error as Error).message
     }
