@@ -3,7 +3,7 @@ import { ConnectionPool } from './connection-pool.ts'
 import { Deadline } from './deadline.ts'
 import { type Destination, type DialOptions, dial } from './dial.ts'
 import { failureReason } from './failure-reason.ts'
-import { type Answer, type EncodedRequest, HttpConnection, StaleConnectionError } from './http-connection.ts'
+import { type Answer, HttpConnection, StaleConnectionError } from './http-connection.ts'
 import { checkRequest, encodeHead, type OutgoingRequest } from './outgoing-request.ts'
 import { redirect } from './redirect.ts'
 import type { HttpHeader } from './resolve-headers.ts'
@@ -54,12 +54,21 @@ export class HttpClient {
    * exchange, redirects and body included.
    */
   async request(request: HttpRequest, deadline = new Deadline()): Promise<HttpResponse> {
-    let url = ''
+    let url: URL | undefined
     try {
       this.#begin(deadline)
       for (let hop = checkRequest(request), redirects = 0; ; redirects++) {
-        url = hop.url.href
-        const answer = await this.#roundTrip(hop, deadline)
+        url = hop.url
+        deadline.throwIfAborted()
+        const encoded = { method: hop.method, head: encodeHead(hop), body: hop.body }
+        const kept = this.#pool.take(url.origin)
+        let answer: Answer
+        try {
+          answer = await (kept ?? (await this.#connect(url, deadline))).request(encoded, deadline)
+        } catch (error) {
+          if (!(error instanceof StaleConnectionError) || !IDEMPOTENT.has(hop.method)) throw error
+          answer = await (await this.#connect(url, deadline)).request(encoded, deadline)
+        }
         const next = request.redirects === 'follow' ? this.#next(hop, answer) : undefined
         if (!next) return this.#response(answer, deadline)
         answer.body.cancel()
@@ -69,9 +78,8 @@ export class HttpClient {
     } catch (error) {
       this.#end(deadline)
       if (ExecError.is(error)) throw error
-      throw new ExecError('HTTP_FAILED', `error sending request for url (${url}): ${failureReason(error)}`, {
-        cause: error,
-      })
+      const message = `error sending request for url (${url?.href}): ${failureReason(error)}`
+      throw new ExecError('HTTP_FAILED', message, { cause: error })
     }
   }
 
@@ -95,22 +103,10 @@ export class HttpClient {
     this.#underWay.delete(deadline)
   }
 
-  #roundTrip({ method, url, ...rest }: OutgoingRequest, deadline: Deadline): Promise<Answer> {
-    deadline.throwIfAborted()
-    const encoded = { method, head: encodeHead({ method, url, ...rest }), body: rest.body }
-    const kept = this.#pool.take(url.origin)
-    if (!kept) return this.#onNewConnection(url, encoded, deadline)
-    return kept.request(encoded, deadline).catch((error) => {
-      if (!(error instanceof StaleConnectionError) || !IDEMPOTENT.has(method)) throw error
-      return this.#onNewConnection(url, encoded, deadline)
-    })
-  }
-
-  async #onNewConnection(url: URL, request: EncodedRequest, deadline: Deadline): Promise<Answer> {
+  async #connect(url: URL, deadline: Deadline): Promise<HttpConnection> {
     const { origin } = url
     const socket = await dial(destination(url), this.#options, deadline)
-    const connection = new HttpConnection(socket, (free, idleMs) => this.#pool.put(origin, free, idleMs))
-    return connection.request(request, deadline)
+    return new HttpConnection(socket, (free, idleMs) => this.#pool.put(origin, free, idleMs))
   }
 
   #next(hop: OutgoingRequest, answer: Answer): OutgoingRequest | undefined {

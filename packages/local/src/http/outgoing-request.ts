@@ -38,32 +38,41 @@ export function checkRequest(request: {
   if (!TOKEN.test(method)) throw invalid('method is invalid: invalid HTTP method')
   if (method === 'CONNECT') throw invalid('method is invalid: the executor does not open tunnels')
   const { url, headers } = takeUserinfo(parseUrl(request.url), request.headers)
-  for (const header of headers) checkHeader(header)
-  const named = (name: string) => headers.filter((header) => header.name.toLowerCase() === name)
-  if (named('host').length > 1) throw invalid('header host is given more than once')
-  const lengths = named('content-length')
-  if (lengths.length > 1) throw invalid('header content-length is given more than once')
-  if (lengths[0] && lengths[0].value !== String(body?.length ?? 0)) {
-    throw invalid(`header content-length says ${lengths[0].value}, but the body has ${body?.length ?? 0} bytes`)
+  let host = false
+  let length = false
+  for (const header of headers) {
+    checkHeader(header)
+    const name = header.name.toLowerCase()
+    if (name === 'host') {
+      if (host) throw invalid('header host is given more than once')
+      host = true
+    } else if (name === 'content-length') {
+      if (length) throw invalid('header content-length is given more than once')
+      length = true
+      const bytes = body?.length ?? 0
+      if (header.value !== String(bytes)) {
+        throw invalid(`header content-length says ${header.value}, but the body has ${bytes} bytes`)
+      }
+    }
   }
   return { method, url, headers, body }
 }
 
 /** What goes on the wire before the body. Nothing is added that the caller has given. */
 export function encodeHead({ method, url, headers, body }: OutgoingRequest): Uint8Array {
-  const given = new Set(headers.map(({ name }) => name.toLowerCase()))
-  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\n`
-  if (!given.has('host')) head += `host: ${url.host}\r\n`
+  let host = `host: ${url.host}\r\n`
+  let accept = 'accept: */*\r\n'
+  let length = body || METHODS_WITH_BODY.has(method) ? `content-length: ${body?.length ?? 0}\r\n` : ''
+  let given = ''
   for (const { name, value } of headers) {
     const lower = name.toLowerCase()
     if (NOT_SENT.has(lower) && !(lower === 'connection' && value.toLowerCase() === 'close')) continue
-    head += `${name}: ${value}\r\n`
+    if (lower === 'host') host = ''
+    else if (lower === 'accept') accept = ''
+    else if (lower === 'content-length') length = ''
+    given += `${name}: ${value}\r\n`
   }
-  if (!given.has('accept')) head += 'accept: */*\r\n'
-  if (!given.has('content-length') && (body || METHODS_WITH_BODY.has(method))) {
-    head += `content-length: ${body?.length ?? 0}\r\n`
-  }
-  const bytes = Buffer.from(`${head}\r\n`)
+  const bytes = Buffer.from(`${method} ${url.pathname}${url.search} HTTP/1.1\r\n${host}${given}${accept}${length}\r\n`)
   if (bytes.length > MAX_HEAD_BYTES) {
     throw invalid(`head is too large: ${bytes.length} bytes of URL and headers, at most ${MAX_HEAD_BYTES} are sent`)
   }

@@ -9,6 +9,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const ASCII_VALUE = /^[\t\x20-\x7e]*$/
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+const KEEP_ALIVE = /^timeout=(\d{1,6})$/
 const DIGITS = /^\d{1,15}$/
 const HEX_DIGITS = /^[0-9a-fA-F]{1,12}$/
 
@@ -40,6 +41,8 @@ export class ResponseParser {
   #left = 0
   #version = 1
   #persistent = false
+  /** Whatever else it says. */
+  #closes = false
   #idleMs = Number.POSITIVE_INFINITY
   #surplus = false
 
@@ -58,7 +61,7 @@ export class ResponseParser {
 
   /** Whether another request may follow on the connection. Not if the server sent more than the response. */
   get reusable(): boolean {
-    return this.done && this.#persistent && !this.#surplus
+    return this.done && this.#persistent && !this.#closes && !this.#surplus
   }
 
   /** How long the server says that it keeps an idle connection. */
@@ -212,40 +215,43 @@ export class ResponseParser {
       this.#state = 'status'
       return
     }
-    this.#readConnection()
-    this.#state = this.#framing()
+    const codings: string[] = []
+    const lengths: string[] = []
+    for (const { name, value } of this.#headers) {
+      if (name === 'connection') this.#takeConnection(members(value))
+      else if (name === 'keep-alive') this.#takeKeepAlive(members(value))
+      else if (name === 'transfer-encoding') codings.push(...members(value))
+      else if (name === 'content-length') lengths.push(...members(value))
+    }
+    this.#state = this.#framing(codings, lengths)
     this.#head = { status, headers: this.#headers }
   }
 
-  #readConnection(): void {
-    for (const option of this.#list('connection')) {
-      if (option === 'close') {
-        this.#persistent = false
-        break
-      }
-      if (option === 'keep-alive') this.#persistent = true
-    }
-    for (const parameter of this.#list('keep-alive')) {
-      const seconds = /^timeout=(\d{1,6})$/.exec(parameter)?.[1]
+  #takeConnection(options: string[]): void {
+    if (options.includes('close')) this.#closes = true
+    if (options.includes('keep-alive')) this.#persistent = true
+  }
+
+  #takeKeepAlive(parameters: string[]): void {
+    for (const parameter of parameters) {
+      const seconds = KEEP_ALIVE.exec(parameter)?.[1]
       if (seconds !== undefined) this.#idleMs = Number(seconds) * 1000
     }
   }
 
-  #framing(): State {
+  #framing(codings: string[], lengths: string[]): State {
     if (this.#method === 'HEAD' || this.#status === 204 || this.#status === 304) return 'done'
-    const codings = this.#list('transfer-encoding')
-    const lengths = this.#list('content-length')
     if (codings.length > 0) {
       if (codings.length > 1 || codings[0] !== 'chunked') {
         throw malformed(`its transfer-encoding is not supported: ${codings.join(', ').slice(0, 60)}`)
       }
       // Somebody on the way may have believed the length instead, or not know chunks.
-      if (lengths.length > 0 || this.#version === 0) this.#persistent = false
+      if (lengths.length > 0 || this.#version === 0) this.#closes = true
       return 'chunk-line'
     }
     const [length] = lengths
     if (length === undefined) {
-      this.#persistent = false
+      this.#closes = true
       return 'until-close'
     }
     if (!DIGITS.test(length)) throw malformed(`its content-length is no length: ${JSON.stringify(length.slice(0, 60))}`)
@@ -262,16 +268,6 @@ export class ResponseParser {
     this.#lineBytes = 0
     this.#state = this.#left === 0 ? 'trailers' : 'chunk'
   }
-
-  /** The members of all headers of that name. */
-  #list(name: string): string[] {
-    const members: string[] = []
-    for (const header of this.#headers) {
-      if (header.name !== name) continue
-      for (const member of header.value.toLowerCase().split(',')) members.push(trim(member))
-    }
-    return members
-  }
 }
 
 const FRAMING = new Set(['transfer-encoding', 'content-length', 'connection'])
@@ -283,6 +279,10 @@ function decode(latin1: string): string | undefined {
   } catch {
     return undefined
   }
+}
+
+function members(value: string): string[] {
+  return value.toLowerCase().split(',').map(trim)
 }
 
 /** Spaces and tabs only. Not a regular expression: on many spaces in the middle those take quadratic time. */

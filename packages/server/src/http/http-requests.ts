@@ -59,7 +59,12 @@ export class HttpRequests {
     this.#active.add(active)
     let streaming = false
     try {
-      const response = await this.#start(params, active.deadline)
+      let response: HttpResponse
+      try {
+        response = await this.#start(params, active.deadline)
+      } catch (error) {
+        throw ofRequest(error)
+      }
       const { status, headers } = response
       if (!streamResponse) {
         const body = await this.#collect(response)
@@ -105,24 +110,11 @@ export class HttpRequests {
     }
   }
 
-  async #start(params: HttpRequestParams, deadline: Deadline): Promise<HttpResponse> {
+  #start(params: HttpRequestParams, deadline: Deadline): Promise<HttpResponse> {
     const { client, local } = this.#options
-    try {
-      return await client.request(
-        {
-          method: params.method,
-          url: params.url,
-          headers: local.resolveHeaders(params.headers, process.env),
-          body: params.bodyBase64,
-          redirects: params.redirectPolicy,
-        },
-        deadline,
-      )
-    } catch (error) {
-      if (!ExecError.is(error)) throw error
-      const what = error.code === 'HTTP_INVALID' ? 'http/request' : 'http/request failed:'
-      throw new ExecError(error.code, `${what} ${error.message}`, { cause: error })
-    }
+    const { method, url, bodyBase64: body, redirectPolicy: redirects } = params
+    const headers = local.resolveHeaders(params.headers, process.env)
+    return client.request({ method, url, headers, body, redirects }, deadline)
   }
 
   /** Only as fast as the client reads: the rest stays with whoever sends it. */
@@ -161,6 +153,7 @@ export class HttpRequests {
   }
 
   #end(active: Active, streamed: boolean): void {
+    active.deadline.clear()
     this.#active.delete(active)
     if (streamed) this.#streams.delete(active.requestId)
   }
@@ -185,6 +178,13 @@ export class HttpRequests {
       this.#collected -= length
     }
   }
+}
+
+/** The same failure, said as the wire says it. */
+function ofRequest(error: unknown): unknown {
+  if (!ExecError.is(error)) return error
+  const what = error.code === 'HTTP_INVALID' ? 'http/request' : 'http/request failed:'
+  return new ExecError(error.code, `${what} ${error.message}`, { cause: error })
 }
 
 function tooLarge(why: string): Error {
