@@ -70,11 +70,12 @@ export class ConnectionFiles {
       if (method === 'fs/close') this.#forget(params.handleId)
       return helper.call(this.#toHelper(call))
     }
-    const sandboxed = this.#services.sandboxed.poolFor((params as { sandbox?: SandboxIntent }).sandbox)
-    if (sandboxed && method === 'fs/readFile') {
+    const restricted = this.#services.sandboxed.accessFor((params as { sandbox?: SandboxIntent }).sandbox)
+    if (restricted?.rules.readsEverything && method === 'fs/readFile') {
       const small = this.#readDirectly(params as Params<'fs/readFile'>)
       if (small) return small
     }
+    const sandboxed = restricted?.pool()
     const pool = sandboxed ?? this.#services.helpers
     if (method === 'fs/glob' || method === 'fs/grep') return pool.search(this.#toHelper(call), this.#context.signal)
     const slow = this.#slowMount(params, DESCENDING.has(method))
@@ -101,9 +102,8 @@ export class ConnectionFiles {
   }
 
   /** Undefined if it takes a helper. */
-  #readDirectly({ path, followSymlinks, sandbox }: Params<'fs/readFile'>): EncodedResult | undefined {
-    const { files, sandboxed, hidden, mounts } = this.#services
-    if (!sandboxed.rulesOf(sandbox)?.readsEverything) return undefined
+  #readDirectly({ path, followSymlinks }: Params<'fs/readFile'>): EncodedResult | undefined {
+    const { files, hidden, mounts } = this.#services
     const file = native(path)
     if (mounts.slowMountOf(file) !== undefined) return undefined
     const content = readDirectly(files, file, { followSymlinks, hidden })

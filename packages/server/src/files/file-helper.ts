@@ -55,6 +55,7 @@ export interface HelperCall {
 }
 
 interface Pending {
+  readonly timer: ReturnType<typeof setTimeout> | undefined
   /** For how large an answer there is room. */
   readonly room: number
   readonly resolve: (result: object | EncodedResult) => void
@@ -146,28 +147,31 @@ export class FileHelper {
     const id = this.#nextId++
     const { channel, method, answers } = call
     const member = payloadMember(method)
-    const { [member]: text, ...params } = call.params as Record<string, unknown>
+    // What it may do was said when it was started.
+    const { sandbox: _, [member]: text, ...rest } = call.params as Record<string, unknown>
     // Long text that nothing has to be escaped in, unless it is not what it should be.
     const isPayload = typeof text === 'string' && text !== '' && isLatin1(text)
-    const message = { id, channel, method, room, params: isPayload ? params : call.params }
+    const params = isPayload || text === undefined ? rest : { ...rest, [member]: text }
     const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => this.kill(), this.#patienceMs)
-    const answer = new Promise<object | EncodedResult>((resolve, reject) => {
+    return new Promise<object | EncodedResult>((resolve, reject) => {
       const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
-      this.#pending.set(id, { room, resolve, reject, retry })
-      this.#send(message, isPayload ? Buffer.from(text, 'latin1') : undefined)
+      this.#pending.set(id, { timer, room, resolve, reject, retry })
+      this.#send({ id, channel, method, room, params }, isPayload ? Buffer.from(text, 'latin1') : undefined)
     })
-    return timer === undefined ? answer : answer.finally(() => clearTimeout(timer))
   }
 
   #send(message: object, payload?: Uint8Array): void {
-    for (const part of encodeFrame(message, payload)) this.#write((stdin) => stdin.write(part))
-    this.#write((stdin) => stdin.flush())
+    this.#write((stdin) => {
+      for (const part of encodeFrame(message, payload)) stdin.write(part)
+      return stdin.flush()
+    })
   }
 
   /** A helper that has died does not take anything any more; those who wait are told by the end of its output. */
   #write(act: (stdin: Bun.FileSink) => unknown): void {
     try {
-      void Promise.resolve(act(this.#child.stdin)).catch(() => {})
+      const done = act(this.#child.stdin)
+      if (done instanceof Promise) done.catch(() => {})
     } catch {
       // The same, sooner.
     }
@@ -188,7 +192,10 @@ export class FileHelper {
     // It may have closed its output without ending.
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.kill()
     await lastWords
-    for (const { reject } of this.#pending.values()) reject(this.#lost(cause))
+    for (const { timer, reject } of this.#pending.values()) {
+      clearTimeout(timer)
+      reject(this.#lost(cause))
+    }
     this.#pending.clear()
   }
 
@@ -208,6 +215,7 @@ export class FileHelper {
     if (!pending) throw new Error('an answer to nobody')
     if (answer.kind === 'needs' && answer.bytes <= pending.room) throw new Error('an answer that never comes')
     this.#pending.delete(id)
+    clearTimeout(pending.timer)
     if (answer.kind === 'needs') pending.retry(answer.bytes)
     else if (answer.kind === 'error') pending.reject(new ProtocolError(answer.code, answer.message))
     else if (answer.member === undefined) pending.resolve(answer.result)

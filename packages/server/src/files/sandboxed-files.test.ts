@@ -77,7 +77,9 @@ const uri = (name: string) => fromPosixPath(at(name))
 
 describe('files under a profile', () => {
   test('are worked on by a helper that sees only what the profile shows', async () => {
-    const pool = open().poolFor(profile({ w: 'write', hidden: 'deny' }))!
+    const pool = open()
+      .accessFor(profile({ w: 'write', hidden: 'deny' }))!
+      .pool()
     assert.equal(await call(pool, 'fs/writeFile', { path: uri('w/f'), dataBase64: btoa('text') }), '{}')
     assert.equal(await call(pool, 'fs/readFile', { path: uri('w/f') }), 'text')
     await assert.rejects(call(pool, 'fs/readFile', { path: uri('hidden/key') }), { message: /Permission denied/ })
@@ -92,10 +94,10 @@ describe('files under a profile', () => {
     const unrestricted = { type: 'managed', file_system: { type: 'unrestricted' }, network: 'restricted' }
     open()
     for (const each of [{ type: 'disabled' }, { type: 'external', network: 'restricted' }, unrestricted]) {
-      assert.equal(files.poolFor(intent(each)), undefined)
-      assert.equal(files.rulesOf(intent(each)), undefined)
+      assert.equal(files.accessFor(intent(each))?.pool(), undefined)
+      assert.equal(files.accessFor(intent(each))?.rules, undefined)
     }
-    assert.deepEqual([files.poolFor(undefined), running.size], [undefined, 0])
+    assert.deepEqual([files.accessFor(undefined)?.pool(), running.size], [undefined, 0])
   })
 
   test('are refused if the profile cannot be enforced, with what clients know', () => {
@@ -104,7 +106,8 @@ describe('files under a profile', () => {
       file_system: { type: 'restricted', entries: [{ path, access: 'deny' }] },
       network: 'restricted',
     })
-    const refused = (each: SandboxIntent, expected: object) => assert.throws(() => open().poolFor(each), expected)
+    const refused = (each: SandboxIntent, expected: object) =>
+      assert.throws(() => open().accessFor(each)?.pool(), expected)
     refused(intent(entry({ type: 'glob_pattern', pattern: '/**' })), {
       code: -32600,
       data: { kind: 'sandboxUnenforceable' },
@@ -116,18 +119,18 @@ describe('files under a profile', () => {
 
   test('have one helper for all profiles that mean the same', () => {
     open()
-    const pool = files.poolFor(profile({ w: 'write', v: 'read' }))
-    assert.equal(files.poolFor(profile({ v: 'read', w: 'write' })), pool)
-    assert.notEqual(files.poolFor(profile({ w: 'write', v: 'deny' })), pool)
+    const pool = files.accessFor(profile({ w: 'write', v: 'read' }))?.pool()
+    assert.equal(files.accessFor(profile({ v: 'read', w: 'write' }))?.pool(), pool)
+    assert.notEqual(files.accessFor(profile({ w: 'write', v: 'deny' }))?.pool(), pool)
   })
 
   test('have a new helper when a directory of the profile was replaced', async () => {
     open()
-    const pool = files.poolFor(profile({ w: 'write' }))!
+    const pool = files.accessFor(profile({ w: 'write' }))!.pool()
     await call(pool, 'fs/writeFile', { path: uri('w/old'), dataBase64: '' })
     fs.rmSync(at('w'), { recursive: true })
     fs.mkdirSync(at('w'))
-    const next = files.poolFor(profile({ w: 'write' }))!
+    const next = files.accessFor(profile({ w: 'write' }))!.pool()
     assert.notEqual(next, pool)
     await call(next, 'fs/writeFile', { path: uri('w/new'), dataBase64: '' })
     assert.deepEqual(fs.readdirSync(at('w')), ['new'])
@@ -139,7 +142,7 @@ describe('helpers of profiles', () => {
   const SILENT = ['sh', '-c', 'cat >/dev/null; true']
   const numbered = (number: number) => {
     fs.mkdirSync(at(`many/${number}`), { recursive: true })
-    return files.poolFor(profile({ [`many/${number}`]: 'deny' }))!
+    return files.accessFor(profile({ [`many/${number}`]: 'deny' }))!.pool()
   }
 
   test('end when nobody needs them any more, but not while somebody does', async () => {

@@ -21,6 +21,13 @@ interface Entry {
   idle: ReturnType<typeof setTimeout> | undefined
 }
 
+/** What an intent comes down to on this machine, now. */
+export interface RestrictedAccess {
+  readonly rules: FileRules
+  /** Who works on files for those who have no more than this. */
+  pool(): HelperPool
+}
+
 export interface SandboxedFilesOptions {
   readonly sandbox: () => ExecutorSandbox
   readonly helper: () => SandboxedHelper
@@ -42,14 +49,10 @@ export class SandboxedFiles {
   }
 
   /** Undefined if the intent restricts nothing. Throws a `ProtocolError` for what cannot be enforced. */
-  poolFor(intent: SandboxIntent | undefined): HelperPool | undefined {
+  accessFor(intent: SandboxIntent | undefined): RestrictedAccess | undefined {
     const profile = this.#profileOf(intent)
-    return profile?.policy.files && this.#poolOf(profile.policy.files, profile.made!)
-  }
-
-  /** Undefined if everything is allowed. */
-  rulesOf(intent: SandboxIntent | undefined): FileRules | undefined {
-    return this.#profileOf(intent)?.policy.files
+    const rules = profile?.policy.files
+    return rules && { rules, pool: () => this.#poolOf(rules, profile.made!) }
   }
 
   close(): void {

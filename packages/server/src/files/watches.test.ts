@@ -30,7 +30,7 @@ const rules = new FileRules({
 const session = new SessionWatches()
 const sent: string[] = []
 const watches = new Watches({
-  sandboxed: { rulesOf: () => rules } as unknown as SandboxedFiles,
+  sandboxed: { accessFor: () => rules && { rules } } as unknown as SandboxedFiles,
   open: (path, options) => TreeWatch.open(path, options),
   mounts: new MountTable(),
   watches: session,

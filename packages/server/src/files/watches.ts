@@ -43,7 +43,7 @@ export class Watches {
 
   async watch({ watchId, path, recursive, cursor, sandbox }: Params<'fs/watch'>): Promise<Result<'fs/watch'>> {
     const { watches, sandboxed } = this.#options
-    const rules = sandboxed.rulesOf(sandbox)
+    const rules = sandboxed.accessFor(sandbox)?.rules
     const isVisible = rules && visibility(native(path), rules)
     this.#unsubscribe(watchId)
     const known = watches.find(watchId, path, recursive)
