@@ -214,7 +214,8 @@ function removePoint({ path, kind }: MountPoint): void {
 
 function isEmpty(path: string): boolean {
   try {
-    const stats = lstatSync(path)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (!stats) return false
     return stats.isDirectory() ? readdirSync(path).length === 0 : stats.isFile() && stats.size === 0
   } catch {
     return false
