@@ -1,7 +1,8 @@
 import { networkInterfaces } from 'node:os'
+import { canonicalHost } from '@waldo/protocol'
 import { contains, type IpAddress, parseAddress } from '@waldo/sandbox/addresses'
 import { type AddressKind, addressKind } from './address-kind.ts'
-import { type AllowEntry, canonicalHost, parseAllowEntry } from './allow-entry.ts'
+import { type AllowEntry, parseAllowEntry } from './allow-entry.ts'
 
 /** Whom the executor may talk to. Asked about every address before it is dialled. */
 export interface HttpPolicy {

@@ -1,3 +1,4 @@
+import { canonicalHost } from '@waldo/protocol'
 import { contains, type IpRange, parseAddress } from '@waldo/sandbox/addresses'
 
 /** One thing that may be talked to: a name, the names below one, or addresses; on one port or on all. */
@@ -24,8 +25,10 @@ export function parseAllowEntry(text: string): AllowEntry {
 
   const suffix = host.startsWith('*.')
   const name = canonicalHost(suffix ? host.slice(2) : host)
-  if (name === undefined || name.includes('*')) throw fail(`${JSON.stringify(host)} is no host name and no address`)
-  const address = parseAddress(name)
+  // With a zone it would be one interface's, and all would be allowed.
+  if (name === undefined || host.includes('%')) throw fail(`${JSON.stringify(host)} is no host name and no address`)
+  // How many bits there are depends on how it is written: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+  const address = parseAddress(bitsText === undefined ? name : host)
   if (!address) {
     if (bitsText !== undefined) throw fail('a slash comes after an address only, as in 10.0.0.0/8')
     return { kind: suffix ? 'suffix' : 'name', name, port }
@@ -39,13 +42,6 @@ export function parseAllowEntry(text: string): AllowEntry {
   const range = { address: masked(address, bits), bits }
   if (!contains({ address, bits: widest }, range.address)) throw fail(`there are address bits beyond the first ${bits}`)
   return { kind: 'range', range, port }
-}
-
-/** As it stands in a URL: lower case, ASCII, numbers as addresses; without the dot that may end a name. */
-export function canonicalHost(text: string): string | undefined {
-  const url = URL.parse(`http://${text.includes(':') ? `[${text}]` : text}/`)
-  if (url?.pathname !== '/' || url.port !== '' || url.username !== '' || url.search !== '') return undefined
-  return url.hostname.replace(/^\[|\]$|\.$/g, '')
 }
 
 function split(text: string): { target: string; portText: string | undefined; bracketed: boolean } {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { PermissionEntry } from '@waldo/protocol'
 import fc from 'fast-check'
-import { at, bind, FakeHost, glob, roots, special } from '../policy/fake-host.ts'
+import { at, bind, FakeHost, glob, roots, special } from '../policy/fixtures/fake-host.ts'
 import { type Ending, findDenials } from './find-denials.ts'
 
 const host = new FakeHost({

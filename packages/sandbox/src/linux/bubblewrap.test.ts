@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { bind, FakeHost, roots, special } from '../policy/fake-host.ts'
+import { bind, FakeHost, roots, special } from '../policy/fixtures/fake-host.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { planMounts } from './mount-plan.ts'
 

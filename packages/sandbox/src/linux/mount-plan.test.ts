@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Access, PermissionEntry } from '@waldo/protocol'
-import { at, bind, FakeHost, glob, special } from '../policy/fake-host.ts'
+import { at, bind, FakeHost, glob, special } from '../policy/fixtures/fake-host.ts'
 import { type MountPlan, type MountPlanOptions, planMounts } from './mount-plan.ts'
 
 const MASKS = { deniedFile: 'no-file', deniedDirectory: 'no-dir', emptyFile: 'void-file', emptyDirectory: 'void-dir' }

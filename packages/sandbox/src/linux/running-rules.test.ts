@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Access } from '@waldo/protocol'
-import { at, bind, FakeHost, special } from '../policy/fake-host.ts'
+import { at, bind, FakeHost, special } from '../policy/fixtures/fake-host.ts'
 import { RunningRules } from './running-rules.ts'
 
 const host = new FakeHost({ '/a/b/c': '/', '/a/x': '/' })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import type { Policy } from '../policy/bind-policy.ts'
-import { at, bind, FakeHost, special } from '../policy/fake-host.ts'
+import { at, bind, FakeHost, special } from '../policy/fixtures/fake-host.ts'
 import { seatbeltCommand } from './seatbelt-command.ts'
 import { seatbeltProfile } from './seatbelt-profile.ts'
 

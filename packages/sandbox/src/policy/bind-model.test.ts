@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Access, PermissionEntry } from '@waldo/protocol'
 import fc from 'fast-check'
-import { accessTo, at, bind, FakeHost, roots, special } from './fake-host.ts'
+import { accessTo, at, bind, FakeHost, roots, special } from './fixtures/fake-host.ts'
 import { PolicyError } from './policy-error.ts'
 import { PROTECTED_NAMES } from './protected-names.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { PermissionEntry } from '@waldo/protocol'
 import { bindPolicy } from './bind-policy.ts'
-import { accessTo, at, bind, FakeHost, glob, intentOf, roots, special } from './fake-host.ts'
+import { accessTo, at, bind, FakeHost, glob, intentOf, roots, special } from './fixtures/fake-host.ts'
 import { PROTECTED_NAMES } from './protected-names.ts'
 
 const host = new FakeHost(

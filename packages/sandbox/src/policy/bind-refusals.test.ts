@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type PathUri, type PermissionEntry, pathUri } from '@waldo/protocol'
 import { bindPolicy } from './bind-policy.ts'
-import { accessTo, at, bind, FakeHost, type Given, glob, intentOf, roots, special } from './fake-host.ts'
+import { accessTo, at, bind, FakeHost, type Given, glob, intentOf, roots, special } from './fixtures/fake-host.ts'
 import type { HostFacts } from './host-facts.ts'
 import { PolicyError } from './policy-error.ts'
 
