@@ -6,13 +6,14 @@ import { resourceLimit, setResourceLimit } from '../libc.ts'
  */
 export function withoutCoreFiles<T extends { pid: number }>(spawn: () => T): T {
   const ours = resourceLimit('coreFile')
-  setResourceLimit('coreFile', { soft: 0n, hard: ours.hard })
+  const lower = ours.soft > 0n
+  if (lower) setResourceLimit('coreFile', { soft: 0n, hard: ours.hard })
   try {
     const child = spawn()
     // So that it cannot be raised again. Ours could not be either, if we lowered that.
     setResourceLimit('coreFile', { soft: 0n, hard: 0n }, child.pid)
     return child
   } finally {
-    setResourceLimit('coreFile', ours)
+    if (lower) setResourceLimit('coreFile', ours)
   }
 }

@@ -64,14 +64,10 @@ export class Launch {
     this.#release = release
     this.#onEnd = ended
     this.#check = check
-    const list = argumentList([
-      ...isolation,
-      '--clearenv',
-      ...Object.entries(command.env).flatMap(([name, value]) => ['--setenv', name, value]),
-      ...['--chdir', command.cwd],
-      ...['--seccomp', '3', '--json-status-fd', '5'],
-      ...(check ? ['--block-fd', String(CHECK)] : []),
-    ])
+    const list = [...isolation, '--clearenv']
+    for (const name in command.env) list.push('--setenv', name, command.env[name]!)
+    list.push('--seccomp', '3', '--json-status-fd', '5')
+    if (check) list.push('--block-fd', String(CHECK))
     const signals = 'signal=INT,QUIT,TSTP'
     this.argv = [
       // Ctrl-C is for the command: the one who watches over it is in the same group, and would end it.
@@ -82,10 +78,10 @@ export class Launch {
         ...wrapping.inside(commandLine(command, jobControl !== undefined)),
       ]),
     ] as unknown as [string, ...string[]]
-    if (list.count + this.argv.length > MAX_ARGUMENTS) throw tooMany()
+    if (list.length + 2 + this.argv.length > MAX_ARGUMENTS) throw tooMany()
     this.#status = new MemoryFile()
     try {
-      const handed = openAll(seccomp, list.bytes, this.#status)
+      const handed = openAll(seccomp, encodeArguments([...list, '--chdir'], command.cwd), this.#status)
       this.descriptors = check ? [...handed, check.descriptor] : handed
     } catch (error) {
       this.#status.close()
@@ -153,10 +149,11 @@ function openAll(seccomp: MemoryFile, args: Uint8Array, status: MemoryFile): num
   }
 }
 
-function argumentList(args: readonly (string | Uint8Array)[]): { bytes: Buffer; count: number } {
-  const end = Buffer.of(0)
-  const parts = args.flatMap((arg) => [typeof arg === 'string' ? Buffer.from(arg) : arg, end])
-  return { bytes: Buffer.concat(parts), count: args.length }
+/** Each ended by a zero. The last one is a path, which need not be text. */
+function encodeArguments(args: readonly string[], last: string | Uint8Array): Buffer {
+  const text = `${args.join('\0')}\0`
+  if (typeof last === 'string') return Buffer.from(`${text}${last}\0`)
+  return Buffer.concat([Buffer.from(text), last, Buffer.of(0)])
 }
 
 function tooMany(): Error {
