@@ -27,8 +27,7 @@ export function parseAllowEntry(text: string): AllowEntry {
   const name = canonicalHost(suffix ? host.slice(2) : host)
   // With a zone it would be one interface's, and all would be allowed.
   if (name === undefined || host.includes('%')) throw fail(`${JSON.stringify(host)} is no host name and no address`)
-  // How many bits there are depends on how it is written: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
-  const address = parseAddress(bitsText === undefined ? name : host)
+  const address = parseAddress(name)
   if (!address) {
     if (bitsText !== undefined) throw fail('a slash comes after an address only, as in 10.0.0.0/8')
     return { kind: suffix ? 'suffix' : 'name', name, port }

@@ -99,6 +99,7 @@ function connectTo(
     const closed = () => fail(new UnreachableError('connection closed during the TLS handshake'))
     socket.once('close', closed)
     socket.once(tls ? 'secureConnect' : 'connect', () => {
+      if (settled) return
       settle()
       socket.off('close', closed)
       resolve(socket)

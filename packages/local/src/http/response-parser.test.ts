@@ -197,6 +197,22 @@ test('what is too large is refused before it is complete', () => {
   assert.throws(() => endless(`${CHUNKED}0\r\n`, 'x: y\r\n'), /trailers are too large/)
 })
 
+test('how large a head may be does not depend on how it comes', () => {
+  for (let more = 0; more < 6; more++) {
+    const start = 'HTTP/1.1 200 OK\r\nx: '
+    const end = '\r\ncontent-length: 0\r\n\r\n'
+    const text = `${start}${'y'.repeat(102_400 - 2 + more - start.length - end.length)}${end}`
+    const outcome = (cuts: number[]) => {
+      try {
+        return parse(text, { cuts }).status
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    assert.equal(outcome([]), outcome([10]), `${text.length} bytes`)
+  }
+})
+
 test('a body that is cut is an error', () => {
   const cut = (text: string) => () => parse(text, { closed: true })
   assert.throws(cut(''), /closed before the response was complete/)

@@ -100,9 +100,11 @@ export class ResponseParser {
           at = bytes.length
           break
         case 'status': {
-          const end = this.#line === '' ? bytes.indexOf(END_OF_HEAD, at) : -1
-          const whole = end >= 0 && this.#lineBytes + end - at < MAX_HEAD_BYTES
-          at = whole ? this.#takeHead(bytes, at, end + END_OF_HEAD.length) : this.#takeUpToLine(bytes, at)
+          // Only where the response begins: a server could make us look for the end of each of thousands of heads.
+          const begins = this.#lineBytes === 0 && this.#line === ''
+          const end = begins ? bytes.indexOf(END_OF_HEAD, at) + END_OF_HEAD.length : 0
+          const whole = end >= at + END_OF_HEAD.length && end - at <= MAX_HEAD_BYTES
+          at = whole ? this.#takeHead(bytes, at, end) : this.#takeUpToLine(bytes, at)
           break
         }
         default:

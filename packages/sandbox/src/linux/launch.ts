@@ -65,7 +65,7 @@ export class Launch {
     this.#onEnd = ended
     this.#check = check
     const list = [...isolation, '--clearenv']
-    for (const name in command.env) list.push('--setenv', name, command.env[name]!)
+    for (const [name, value] of Object.entries(command.env)) list.push('--setenv', name, value)
     list.push('--seccomp', '3', '--json-status-fd', '5')
     if (check) list.push('--block-fd', String(CHECK))
     const signals = 'signal=INT,QUIT,TSTP'

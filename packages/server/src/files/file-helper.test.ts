@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, describe, test } from 'node:test'
@@ -182,6 +182,14 @@ describe('a helper', () => {
   test('that takes too long is given up', async () => {
     const helper = start(['sh', '-c', 'cat >/dev/null; true'], { patienceMs: 50 })
     await assert.rejects(call(helper, 'fs/readFile', { path: uri('x') }), lost())
+  })
+
+  test('that does not listen any more, but lives, harms nobody when it is told much', async () => {
+    const helper = start(['sh', '-c', 'exec 0<&-; : > "$0"; sleep 60', at('deaf')], { patienceMs: 100 })
+    await eventually(() => existsSync(at('deaf')), 'the helper to stop listening')
+    const write = { path: uri('x'), dataBase64: 'A'.repeat(300_000) }
+    const asked = [1, 2].map(() => call(helper, 'fs/writeFile', write))
+    for (const each of asked) await assert.rejects(each, lost())
   })
 
   test('that cannot be started says why', async () => {

@@ -161,10 +161,8 @@ export class FileHelper {
   }
 
   #send(message: object, payload?: Uint8Array): void {
-    this.#write((stdin) => {
-      for (const part of encodeFrame(message, payload)) stdin.write(part)
-      return stdin.flush()
-    })
+    for (const part of encodeFrame(message, payload)) this.#write((stdin) => stdin.write(part))
+    this.#write((stdin) => stdin.flush())
   }
 
   /** A helper that has died does not take anything any more; those who wait are told by the end of its output. */
