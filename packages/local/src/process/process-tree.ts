@@ -11,6 +11,8 @@ const KILL_PASS_MS = 10
 /** Before it is killed, a tree is stopped; who does not stop in this time is killed as they are. */
 const STOP_PASSES = 20
 const STOP_PASS_MS = 1
+/** The first of these follow at once: most processes sleep, and stop as soon as they are told. */
+const PROMPT_PASSES = 4
 /** Stopped, or ended. */
 const STANDS_STILL = new Set(['T', 't', 'Z', 'X'])
 
@@ -85,7 +87,7 @@ export class ProcessTree {
    * parent is killed, would be nobody's whom we know.
    */
   killTree(leader: number): void {
-    this.#stopThenKill(leader, new Set(), STOP_PASSES)
+    this.#stopThenKill(leader, new Set(), 0)
   }
 
   /** Everybody who is in a sandbox. */
@@ -132,14 +134,20 @@ export class ProcessTree {
   }
 
   /** Somebody in the middle of a fork stops after it: so it is looked at again until everybody stands still. */
-  #stopThenKill(leader: number, stopped: Set<number>, passes: number): void {
-    for (const { pid } of this.#membersOf(leader)) {
+  #stopThenKill(leader: number, stopped: Set<number>, pass: number): void {
+    const members = this.#membersOf(leader)
+    const standsStill = ({ pid, state }: Relative) => stopped.has(pid) && STANDS_STILL.has(state)
+    if (pass === STOP_PASSES || members.every(standsStill)) {
+      this.#kill(leader)
+      return
+    }
+    for (const { pid } of members) {
       if (!stopped.has(pid)) send(pid, 'SIGSTOP')
       stopped.add(pid)
     }
-    const standsStill = ({ pid, state }: Relative) => stopped.has(pid) && STANDS_STILL.has(state)
-    if (passes === 0 || this.#membersOf(leader).every(standsStill)) this.#kill(leader)
-    else setTimeout(() => this.#stopThenKill(leader, stopped, passes - 1), STOP_PASS_MS)
+    const again = () => this.#stopThenKill(leader, stopped, pass + 1)
+    if (pass < PROMPT_PASSES) setImmediate(again)
+    else setTimeout(again, STOP_PASS_MS)
   }
 
   #kill(leader: number): void {
