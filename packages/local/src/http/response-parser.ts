@@ -102,9 +102,10 @@ export class ResponseParser {
         case 'status': {
           // Only where the response begins: a server could make us look for the end of each of thousands of heads.
           const begins = this.#lineBytes === 0 && this.#line === ''
-          const end = begins ? bytes.indexOf(END_OF_HEAD, at) + END_OF_HEAD.length : 0
-          const whole = end >= at + END_OF_HEAD.length && end - at <= MAX_HEAD_BYTES
-          at = whole ? this.#takeHead(bytes, at, end) : this.#takeUpToLine(bytes, at)
+          const found = begins ? bytes.indexOf(END_OF_HEAD, at) : -1
+          const end = found + END_OF_HEAD.length
+          const isWhole = found >= 0 && end - at <= MAX_HEAD_BYTES
+          at = isWhole ? this.#takeHead(bytes, at, end) : this.#takeUpToLine(bytes, at)
           break
         }
         default:

@@ -68,6 +68,7 @@ export class Launch {
     for (const [name, value] of Object.entries(command.env)) list.push('--setenv', name, value)
     list.push('--seccomp', '3', '--json-status-fd', '5')
     if (check) list.push('--block-fd', String(CHECK))
+    list.push('--chdir')
     const signals = 'signal=INT,QUIT,TSTP'
     this.argv = [
       // Ctrl-C is for the command: the one who watches over it is in the same group, and would end it.
@@ -78,10 +79,10 @@ export class Launch {
         ...wrapping.inside(commandLine(command, jobControl !== undefined)),
       ]),
     ] as unknown as [string, ...string[]]
-    if (list.length + 2 + this.argv.length > MAX_ARGUMENTS) throw tooMany()
+    if (list.length + 1 + this.argv.length > MAX_ARGUMENTS) throw tooMany()
     this.#status = new MemoryFile()
     try {
-      const handed = openAll(seccomp, encodeArguments([...list, '--chdir'], command.cwd), this.#status)
+      const handed = openAll(seccomp, encodeArguments(list, command.cwd), this.#status)
       this.descriptors = check ? [...handed, check.descriptor] : handed
     } catch (error) {
       this.#status.close()

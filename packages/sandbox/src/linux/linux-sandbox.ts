@@ -105,20 +105,22 @@ export class LinuxSandbox {
     this.#masks ??= createMasks(this.#options.stateDir)
     const { deniedFile } = this.#masks
     const mounts = files && this.#plan(files, facts, matches, helperMounts !== undefined)
+    const isolation = {
+      mounts,
+      sharesNetwork: network !== 'restricted',
+      deniedFile,
+      ...(helperMounts && { extras: helperMounts }),
+    }
     return new PreparedSandbox({
       facts,
       files,
       mounts,
       bubblewrap: this.#program(),
       seccomp: this.#filter(network),
-      isolation: (terminal) =>
-        isolationArguments({
-          mounts,
-          sharesNetwork: network !== 'restricted',
-          terminal,
-          deniedFile,
-          ...(helperMounts && { extras: helperMounts }),
-        }),
+      isolation: {
+        pipes: isolationArguments({ ...isolation, terminal: false }),
+        terminal: isolationArguments({ ...isolation, terminal: true }),
+      },
       hold: () => this.#hold(files, mounts),
     })
   }

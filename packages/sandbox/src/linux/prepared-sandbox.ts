@@ -15,7 +15,8 @@ interface Prepared {
   readonly mounts: MountPlan | undefined
   readonly bubblewrap: string
   readonly seccomp: MemoryFile
-  readonly isolation: (terminal: boolean) => string[]
+  /** The same for all commands. */
+  readonly isolation: { readonly pipes: readonly string[]; readonly terminal: readonly string[] }
   readonly hold: () => Hold
 }
 
@@ -24,8 +25,6 @@ const NO_WRAPPING: Wrapping = { outside: (argv) => argv, inside: (argv) => argv 
 /** A policy that is ready for commands. */
 export class PreparedSandbox {
   readonly #prepared: Prepared
-  /** The same for all commands, on a terminal and without. */
-  readonly #isolation = new Map<boolean, string[]>()
 
   constructor(prepared: Prepared) {
     this.#prepared = prepared
@@ -43,7 +42,7 @@ export class PreparedSandbox {
 
   /** Throws if there is no way to start it. */
   launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
-    const { facts, bubblewrap, seccomp, hold } = this.#prepared
+    const { facts, bubblewrap, seccomp, isolation, hold } = this.#prepared
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
     const held = hold()
     try {
@@ -53,7 +52,7 @@ export class PreparedSandbox {
           bubblewrap,
           wrapping,
           seccomp,
-          isolation: this.#isolationFor(terminal),
+          isolation: terminal ? isolation.terminal : isolation.pipes,
           jobControl: terminal ? this.#jobControl() : undefined,
           ...held,
         },
@@ -64,15 +63,6 @@ export class PreparedSandbox {
       held.ended()
       throw error
     }
-  }
-
-  #isolationFor(terminal: boolean): readonly string[] {
-    let isolation = this.#isolation.get(terminal)
-    if (!isolation) {
-      isolation = this.#prepared.isolation(terminal)
-      this.#isolation.set(terminal, isolation)
-    }
-    return isolation
   }
 
   /** Undefined if the program that it takes is not there, or not to be seen inside. */

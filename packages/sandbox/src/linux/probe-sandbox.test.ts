@@ -30,7 +30,7 @@ class Broken extends LinuxSandbox {
       mounts: undefined,
       bubblewrap: this.#script,
       seccomp: new MemoryFile(),
-      isolation: () => [],
+      isolation: { pipes: [], terminal: [] },
       hold: () => ({ check: undefined, release: undefined, ended: () => {} }),
     })
   }
