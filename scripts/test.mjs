@@ -45,7 +45,7 @@ async function tests(title, command, args, pattern) {
   const [, failed] = pattern.failed.exec(output) ?? []
   totals.passed += Number(passed ?? 0)
   totals.failed += Number(failed ?? 0)
-  failures.push(...[...output.matchAll(pattern.failure)].map(([, name]) => name))
+  failures.push(...[...output.matchAll(pattern.failure)].map(([text]) => text.trim()))
   // Whatever went wrong without being counted counts once.
   if (status === 0 || Number(failed ?? 0) > 0) return
   totals.failed++
@@ -86,15 +86,17 @@ const bundles = readdirSync(built, { recursive: true })
 const onBun = tests('On Bun', bin('bun'), ['test', '--timeout', '60000'], {
   passed: /^\s*(\d+) pass$/m,
   failed: /^\s*(\d+) fail$/m,
-  failure: /^\(fail\) (.*)$/gm,
+  // What went wrong is said before the name.
+  failure: /(?:^(?!\((?:pass|skip|fail)\)).*\n){0,40}^\(fail\) .*$/gm,
 })
 const onNode = tests(`On Node ${process.version}`, process.execPath, ['--test', '--test-reporter=tap', ...bundles], {
   passed: /^# pass (\d+)$/m,
   failed: /^# fail (\d+)$/m,
-  failure: /^\s*not ok \d+ - (.*)$/gm,
+  // And here behind it.
+  failure: /^ *not ok \d+ - .*(?:\n *---\n(?:.*\n){0,40}? *\.\.\.$)?/gm,
 })
 await Promise.all([onBun, onNode])
 
-if (failures.length > 0) console.log(`Failed:\n${failures.map((name) => `  ${name}\n`).join('')}`)
+if (failures.length > 0) console.log(`Failed:\n${failures.map((text) => `${text}\n\n`).join('')}`)
 console.log(`${totals.passed} passed, ${totals.failed} failed`)
 process.exitCode = totals.failed === 0 ? 0 : 1

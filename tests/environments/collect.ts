@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import type { ProcessEvent } from '@waldo/environment'
 import { ExecError, type ExecErrorCode } from '@waldo/environment'
 
@@ -50,15 +49,4 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
     if (performance.now() > deadline) throw new Error(`waited in vain: ${condition}`)
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  // One that nobody has asked for its exit code is there, and is not alive.
-  const status = `/proc/${pid}/status`
-  return !existsSync(status) || !/^State:\s+[ZX]/m.test(readFileSync(status, 'latin1'))
 }

@@ -35,6 +35,17 @@ function others(file: 'cmdline' | 'stat', isWanted: (text: string) => boolean): 
   return found
 }
 
+/** Not one that has ended and that nobody has asked for its exit code. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // Read in one go: between two looks it may be gone.
+    return process.platform !== 'linux' || !/\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))
+  } catch {
+    return false
+  }
+}
+
 export function descriptorsOf(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length
 }

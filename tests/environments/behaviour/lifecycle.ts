@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { EnvironmentStatus } from '@waldo/environment'
-import { all, fails, isAlive, until } from '../collect.ts'
+import { isAlive } from '@waldo/testkit'
+import { all, fails, until } from '../collect.ts'
 import { sh } from './processes.ts'
 import type { Setting } from './setting.ts'
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Environment, Process } from '@waldo/environment'
-import { all, fails, givesUp, isAlive, said, until } from '../collect.ts'
+import { isAlive } from '@waldo/testkit'
+import { all, fails, givesUp, said, until } from '../collect.ts'
 import { scratch } from '../scratch.ts'
 import { EXECUTOR_VARIABLES, type Setting, unrepeated } from './setting.ts'
 

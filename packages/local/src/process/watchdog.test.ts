@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
-import { eventually } from '@waldo/testkit'
+import { eventually, isAlive } from '@waldo/testkit'
 
 const MODULE = JSON.stringify(join(import.meta.dir, 'watchdog.ts'))
 
@@ -19,15 +18,6 @@ afterEach(() => {
   for (const pid of started) if (isAlive(pid)) process.kill(pid, 'SIGKILL')
   started.clear()
 })
-
-function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return stat[stat.lastIndexOf(')') + 2] !== 'Z'
-  } catch {
-    return false
-  }
-}
 
 function sleep(env: Record<string, string> = {}): number {
   const child = Bun.spawn(['/bin/sleep', '60'], { env, detached: true, stdio: ['ignore', 'ignore', 'ignore'] })

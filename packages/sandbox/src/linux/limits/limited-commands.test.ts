@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { isAlive } from '@waldo/testkit'
 import type { GroupParent } from './cgroup/group-parent.ts'
 import { runLimited } from './fixtures/run.ts'
 import { LimitError } from './limits.ts'
@@ -39,12 +40,6 @@ function groupsOf(pid: number, means = probeLimits()): string[] {
       .filter((name) => name.startsWith(`waldo-${pid}-`))
       .map((name) => join(path, name)),
   )
-}
-
-function isRunning(pid: number): boolean {
-  const stat = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'latin1') : ') Z'
-  // Whoever inherits the dead reaps them when it likes.
-  return !/\) [ZX]/.test(stat)
 }
 
 before(() => {
@@ -218,7 +213,7 @@ describe('limits', () => {
 
   test('end with their release who has outlived the command', async () => {
     const { stdout } = await runLimited({ processes: 10 }, shell('setsid sleep 600 >/dev/null 2>&1 & echo $!'))
-    assert.equal(isRunning(Number(stdout)), false)
+    assert.equal(isAlive(Number(stdout)), false)
   })
 
   test('that are killed before they are reached are not reported', async () => {
