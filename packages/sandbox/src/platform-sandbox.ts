@@ -34,18 +34,16 @@ export interface PlatformLaunch {
   readonly argv: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string
-  /** What the child gets as 3, 4, 5 and so on. */
-  readonly descriptors: readonly number[]
   /** Whether the child is not the command, but only watches over it. */
   readonly isMonitor: boolean
-  /** Once it has been started, or could not be. */
-  closeDescriptors(): void
+  /** Once. `spawn` runs it at once, and gives it these descriptors as 3, 4, 5 and so on. */
+  start<T>(spawn: (descriptors: readonly number[]) => T): T
   /** It has been started. `kill` is called if it turns out not to be what was meant. */
   begin(kill: () => void): Promise<void>
   /** To be asked when it has ended. False if the command never began, because the sandbox could not be made. */
   ran(bySignal: boolean): boolean
   /** To be called when it has ended. Resolves when what was made for it is gone. */
   settle(): Promise<void>
-  /** It was never started. */
+  /** It was never started, or could not be. */
   abandon(): void
 }

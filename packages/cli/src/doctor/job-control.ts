@@ -47,11 +47,11 @@ async function runOnTerminal(launch: Launch, signal: AbortSignal): Promise<{ scr
     terminal.write(CTRL_C)
   }
   return await superviseLaunch(launch, signal, {
-    spawn: (options) =>
+    spawn: (options, descriptors) =>
       Bun.spawn([...launch.argv], {
         ...options,
         // The first three are the terminal.
-        stdio: ['ignore', 'ignore', 'ignore', ...launch.descriptors],
+        stdio: ['ignore', 'ignore', 'ignore', ...descriptors],
         terminal: { cols: 80, rows: 24, data, exit: () => drained.resolve() },
       }),
     observe: async (child) => {

@@ -13,8 +13,8 @@ export interface Finished {
 /** Runs it on pipes to its end, or ends it. */
 export async function runLaunch(launch: Launch, signal: AbortSignal): Promise<Finished> {
   return await superviseLaunch(launch, signal, {
-    spawn: (options) =>
-      Bun.spawn([...launch.argv], { ...options, stdio: ['ignore', 'pipe', 'pipe', ...launch.descriptors] }),
+    spawn: (options, descriptors) =>
+      Bun.spawn([...launch.argv], { ...options, stdio: ['ignore', 'pipe', 'pipe', ...descriptors] }),
     observe: async (child) => {
       const [stdout, stderr] = await Promise.all([readShort(child.stdout), readShort(child.stderr), child.exited])
       const end = child.signalCode ? `it did not end within ${PATIENCE_MS / 1000} s` : `it ended with ${child.exitCode}`

@@ -13,8 +13,11 @@ interface CommonOptions {
   readonly detached: true
 }
 
+/** With the child's descriptors from 3 on. */
+type Spawn<C> = (options: CommonOptions, descriptors: readonly number[]) => C
+
 interface Supervision<C extends Bun.Subprocess, T> {
-  readonly spawn: (options: CommonOptions) => C
+  readonly spawn: Spawn<C>
   /** What is to be known of it. */
   readonly observe: (child: C) => Promise<T>
 }
@@ -45,15 +48,14 @@ export async function superviseLaunch<C extends Bun.Subprocess, T>(
   }
 }
 
-function start<C>(launch: Launch, signal: AbortSignal, spawn: (options: CommonOptions) => C): C {
+function start<C>(launch: Launch, signal: AbortSignal, spawn: Spawn<C>): C {
   try {
     signal.throwIfAborted()
-    return spawn({ cwd: launch.cwd, env: { ...launch.env }, detached: true })
+    const options = { cwd: launch.cwd, env: { ...launch.env }, detached: true } as const
+    return launch.start((descriptors) => spawn(options, descriptors))
   } catch (error) {
     launch.abandon()
     throw error
-  } finally {
-    launch.closeDescriptors()
   }
 }
 

@@ -15,7 +15,7 @@ interface Command {
   readonly cmd: string[]
   readonly options: { argv0: string; cwd: string; env: Record<string, string> }
   /** For the child's descriptors from 3 on. */
-  readonly descriptors: number[]
+  readonly descriptors: readonly number[]
 }
 
 export interface Running<T> {
@@ -63,16 +63,14 @@ function runConfined<T extends { pid: number }>(
   mark: SpawnOptions['mark'],
   spawn: (command: Command) => T,
 ): Running<T> {
-  const { argv, cwd, env, descriptors } = launch
+  const { argv, cwd, env } = launch
   try {
     const options = { argv0: argv[0], cwd: cwd as string, env: { ...env, ...(launch.isMonitor && mark) } }
-    const child = withoutCoreFiles(() => spawn({ cmd: [...argv], options, descriptors: [...descriptors] }))
+    const child = withoutCoreFiles(() => launch.start((descriptors) => spawn({ cmd: [...argv], options, descriptors })))
     return { child, launch }
   } catch (error) {
     launch.abandon()
     throw error
-  } finally {
-    launch.closeDescriptors()
   }
 }
 

@@ -15,13 +15,11 @@ export interface ConfinedLaunch {
   readonly argv: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string | Uint8Array
-  /** What the child gets as 3, 4, 5 and so on. */
-  readonly descriptors: readonly number[]
   /** Whether the child is not the command, but only watches over it: signals are then not for the child. */
   readonly isMonitor: boolean
-  /** Once it has been started, or could not be. */
-  closeDescriptors(): void
-  /** It was never started. */
+  /** Once. `spawn` starts the child at once, and gives it these descriptors as 3, 4, 5 and so on. */
+  start<T>(spawn: (descriptors: readonly number[]) => T): T
+  /** It was never started, or could not be. */
   abandon(): void
   /** The child has ended, perhaps by a signal. False if the command itself never began. */
   ran(bySignal: boolean): boolean

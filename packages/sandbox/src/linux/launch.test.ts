@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -46,14 +47,18 @@ function launch(prepared: PreparedSandbox, script: string, env: Record<string, s
 
 /** Starts it, lets it begin, and says how it ended. */
 async function run(launched: Launch) {
-  const { argv, cwd, env, descriptors } = launched
-  const child = Bun.spawn([...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe', ...descriptors], detached: true })
-  launched.closeDescriptors()
+  const { argv, cwd, env } = launched
+  let isChecked = false
+  const child = launched.start((descriptors) => {
+    // One more is what it waits for.
+    isChecked = descriptors.length === 4
+    return Bun.spawn([...argv], { cwd, env, stdio: ['ignore', 'pipe', 'pipe', ...descriptors], detached: true })
+  })
   await launched.begin(() => process.kill(-child.pid, 'SIGKILL'))
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   const ran = launched.ran(child.signalCode !== null)
   await launched.settle()
-  return { stdout, stderr, ran }
+  return { stdout, stderr, ran, isChecked }
 }
 
 /** Everything that stays open after the first command is open. */
@@ -82,10 +87,27 @@ describe('a command that is started in a sandbox', () => {
     const before = await openBefore(prepared)
     const launched = launch(prepared, 'true')
     assert.deepEqual(names(), ['.agents', '.aws', '.codex', '.git', '.waldo', 'r'])
-    launched.closeDescriptors()
     launched.abandon()
     await allClosed(before)
     assert.deepEqual(names(), ['r'])
+  })
+
+  test('has a network with nothing in it, and we keep ours', async () => {
+    const ours = readlinkSync('/proc/thread-self/ns/net')
+    const prepared = await prepare()
+    const { stdout } = await run(launch(prepared, 'readlink /proc/self/ns/net; tail -n +3 /proc/net/dev'))
+    const [theirs, ...interfaces] = stdout.trimEnd().split('\n')
+    assert.match(theirs!, /^net:/)
+    assert.notEqual(theirs, ours)
+    assert.deepEqual(
+      interfaces.map((line) => line.trim().split(':')[0]),
+      ['lo'],
+    )
+    const unstarted = launch(prepared, 'true')
+    const failing = () => unstarted.start(() => assert.fail('there is nothing to start'))
+    assert.throws(failing, /nothing to start/)
+    unstarted.abandon()
+    assert.equal(readlinkSync('/proc/thread-self/ns/net'), ours)
   })
 
   test('is refused with more variables than bubblewrap takes, and leaves nothing', async () => {
@@ -115,7 +137,6 @@ describe('a command that is started in a sandbox', () => {
     assert.equal(sandbox.lookAround().kindOf(path('w/.git')), undefined)
     writeFileSync(path('w/.git/HEAD'), 'ref: refs/heads/main')
     assert.equal(sandbox.lookAround().kindOf(path('w/.git')), 'directory')
-    first.closeDescriptors()
     first.abandon()
     assert.deepEqual(names(), ['.git', 'r'])
   })
@@ -138,7 +159,6 @@ describe('a command whose directories another one may replace', () => {
     try {
       await act()
     } finally {
-      other.closeDescriptors()
       other.abandon()
     }
   }
@@ -146,14 +166,11 @@ describe('a command whose directories another one may replace', () => {
   test('begins if none of them was, and is not looked at when the other has ended', async () => {
     const prepared = await prepare(['write', 'w/r'])
     await whileOtherRuns(async () => {
-      const launched = launch(prepared, 'echo ran; echo x > r/made')
-      assert.equal(launched.descriptors.length, 4)
-      assert.deepEqual(await run(launched), { stdout: 'ran\n', stderr: '', ran: true })
+      const { isChecked, ...ended } = await run(launch(prepared, 'echo ran; echo x > r/made'))
+      assert.deepEqual([ended, isChecked], [{ stdout: 'ran\n', stderr: '', ran: true }, true])
     })
     assert.ok(existsSync(path('w/r/made')))
-    const launched = launch(prepared, 'true')
-    assert.equal(launched.descriptors.length, 3)
-    await run(launched)
+    assert.equal((await run(launch(prepared, 'true'))).isChecked, false)
   })
 
   test('never begins if one was', async () => {
@@ -179,7 +196,6 @@ describe('a command whose directories another one may replace', () => {
     const other = await prepare(['write', '.'])
     const running = launch(other, 'true')
     assert.throws(() => launch(prepared, 'true'), { name: 'PolicyError', message: /symbolic link/ })
-    running.closeDescriptors()
     running.abandon()
     assert.equal((await run(launch(prepared, 'true'))).ran, true)
   })

@@ -1,5 +1,6 @@
 import { closeSync, readFileSync } from 'node:fs'
 import { MemoryFile } from './memory-file.ts'
+import type { EmptyNetwork } from './netns/empty-network.ts'
 import type { StartCheck } from './start-check.ts'
 
 export interface Command {
@@ -26,6 +27,8 @@ export interface LaunchOptions {
   /** For bubblewrap. */
   readonly isolation: readonly string[]
   readonly seccomp: MemoryFile
+  /** Where bubblewrap is to be started, if it does not make a network itself and the command may not use ours. */
+  readonly network: EmptyNetwork | undefined
   /** Set if the sandbox has to be looked at before the command may begin. */
   readonly check: StartCheck | undefined
   /** Set if the command has a terminal, and these programs can be run inside. */
@@ -45,22 +48,27 @@ const GONE_MS = 2000
 
 /** A started sandbox is a process that watches over another, which holds everything that the command starts. */
 export class Launch {
-  /** What to run; the descriptors are its numbers from 3 on. */
+  /** What to run, by `start`. */
   readonly argv: readonly [string, ...string[]]
   /** Nothing that comes from a client: what reads it is not in the sandbox yet. */
   readonly env: Readonly<Record<string, string>> = {}
   readonly cwd = '/'
   readonly isMonitor = true
-  readonly descriptors: readonly number[]
+  readonly #seccomp: MemoryFile
+  readonly #args: Uint8Array
+  readonly #network: EmptyNetwork | undefined
   readonly #status: MemoryFile
   readonly #release: (() => void) | undefined
   readonly #onEnd: () => void
   readonly #check: StartCheck | undefined
+  #started = false
   #ended = false
   #refused = false
 
   constructor(command: Command, options: LaunchOptions) {
-    const { bubblewrap, wrapping, isolation, seccomp, check, jobControl, release, ended } = options
+    const { bubblewrap, wrapping, isolation, seccomp, network, check, jobControl, release, ended } = options
+    this.#seccomp = seccomp
+    this.#network = network
     this.#release = release
     this.#onEnd = ended
     this.#check = check
@@ -80,19 +88,23 @@ export class Launch {
       ]),
     ] as unknown as [string, ...string[]]
     if (list.length + 1 + this.argv.length > MAX_ARGUMENTS) throw tooMany()
+    this.#args = encodeArguments(list, command.cwd)
     this.#status = new MemoryFile()
-    try {
-      const handed = openAll(seccomp, encodeArguments(list, command.cwd), this.#status)
-      this.descriptors = check ? [...handed, check.descriptor] : handed
-    } catch (error) {
-      this.#status.close()
-      throw error
-    }
   }
 
-  /** Once it has been started, or could not be. */
-  closeDescriptors(): void {
-    for (const fd of this.descriptors) closeSync(fd)
+  /**
+   * Once. `spawn` runs `argv` at once, with these as its descriptors from 3 on: bubblewrap learns from them what to do, so
+   * that nobody can start it in another way, which could be in the wrong network.
+   */
+  start<T>(spawn: (descriptors: readonly number[]) => T): T {
+    const handed = openAll(this.#seccomp, this.#args, this.#status)
+    if (this.#check) handed.push(this.#check.descriptor)
+    this.#started = true
+    try {
+      return this.#network ? this.#network.around(() => spawn(handed)) : spawn(handed)
+    } finally {
+      for (const fd of handed) closeSync(fd)
+    }
   }
 
   /** It has been started. `kill` is called if it turns out not to be what was meant. */
@@ -123,10 +135,11 @@ export class Launch {
     return pid === undefined ? undefined : Number(pid)
   }
 
-  /** It was never started. */
+  /** It was never started, or could not be. */
   abandon(): void {
     this.#ended = true
-    this.#check?.close()
+    if (this.#started) this.#check?.close()
+    else this.#check?.discard()
     this.#status.close()
     this.#release?.()
     this.#onEnd()

@@ -12,6 +12,7 @@ import { createMasks } from './mask-files.ts'
 import { MemoryFile } from './memory-file.ts'
 import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
 import { MountPoints } from './mount-points.ts'
+import { EmptyNetwork } from './netns/empty-network.ts'
 import { findOtherSpelling } from './other-spelling.ts'
 import { type Hold, PreparedSandbox } from './prepared-sandbox.ts'
 import { RunningRules } from './running-rules.ts'
@@ -62,6 +63,8 @@ export class LinuxSandbox {
   readonly #spelled = new WeakSet<MountPlan>()
   #masks: Masks | undefined
   #bubblewrap: string | undefined
+  /** Null where there cannot be one. */
+  #emptyNetwork: EmptyNetwork | null | undefined
 
   constructor(options: LinuxSandboxOptions) {
     this.#options = options
@@ -88,6 +91,8 @@ export class LinuxSandbox {
     this.#mountPoints.close()
     for (const filter of this.#filters.values()) filter.close()
     this.#filters.clear()
+    this.#emptyNetwork?.close()
+    this.#emptyNetwork = null
   }
 
   /** Throws a `PolicyError`, now or later, if this cannot be enforced. Later only if there is a tree to look through. */
@@ -105,9 +110,10 @@ export class LinuxSandbox {
     this.#masks ??= createMasks(this.#options.stateDir)
     const { deniedFile } = this.#masks
     const mounts = files && this.#plan(files, facts, matches, helperMounts !== undefined)
+    const emptyNetwork = network === 'restricted' ? this.#empty() : undefined
     const isolation = {
       mounts,
-      sharesNetwork: network !== 'restricted',
+      sharesNetwork: network !== 'restricted' || emptyNetwork !== undefined,
       deniedFile,
       ...(helperMounts && { extras: helperMounts }),
     }
@@ -117,6 +123,7 @@ export class LinuxSandbox {
       mounts,
       bubblewrap: this.#program(),
       seccomp: this.#filter(network),
+      network: emptyNetwork,
       isolation: {
         pipes: isolationArguments({ ...isolation, terminal: false }),
         terminal: isolationArguments({ ...isolation, terminal: true }),
@@ -188,6 +195,11 @@ export class LinuxSandbox {
       look: (path) => facts.kindOf(path),
       couldBeMade: (path) => !trusted && isWritable(parentOf(path)),
     })
+  }
+
+  #empty(): EmptyNetwork | undefined {
+    if (this.#emptyNetwork === undefined) this.#emptyNetwork = EmptyNetwork.make() ?? null
+    return this.#emptyNetwork ?? undefined
   }
 
   #filter(network: SandboxNetwork): MemoryFile {

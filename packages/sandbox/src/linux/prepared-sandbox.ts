@@ -15,6 +15,7 @@ interface Prepared {
   readonly mounts: MountPlan | undefined
   readonly bubblewrap: string
   readonly seccomp: MemoryFile
+  readonly network: LaunchOptions['network']
   /** The same for all commands. */
   readonly isolation: { readonly pipes: readonly string[]; readonly terminal: readonly string[] }
   readonly hold: () => Hold
@@ -42,7 +43,7 @@ export class PreparedSandbox {
 
   /** Throws if there is no way to start it. */
   launch(command: Command, { terminal, wrapping = NO_WRAPPING }: { terminal: boolean; wrapping?: Wrapping }): Launch {
-    const { facts, bubblewrap, seccomp, isolation, hold } = this.#prepared
+    const { facts, bubblewrap, seccomp, network, isolation, hold } = this.#prepared
     const cwd = typeof command.cwd === 'string' ? facts.resolve(command.cwd).path : command.cwd
     const held = hold()
     try {
@@ -52,6 +53,7 @@ export class PreparedSandbox {
           bubblewrap,
           wrapping,
           seccomp,
+          network,
           isolation: terminal ? isolation.terminal : isolation.pipes,
           jobControl: terminal ? this.#jobControl() : undefined,
           ...held,

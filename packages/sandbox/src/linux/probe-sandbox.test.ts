@@ -29,6 +29,7 @@ class Broken extends LinuxSandbox {
       files: undefined,
       mounts: undefined,
       bubblewrap: this.#script,
+      network: undefined,
       seccomp: new MemoryFile(),
       isolation: { pipes: [], terminal: [] },
       hold: () => ({ check: undefined, release: undefined, ended: () => {} }),

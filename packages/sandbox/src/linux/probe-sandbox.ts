@@ -37,17 +37,18 @@ function tryOne(sandbox: LinuxSandbox): string | undefined {
   const launch = prepared.launch(command, { terminal: false })
   try {
     const [program, ...args] = launch.argv
-    const { status, error, stderr } = spawnSync(program, args, {
-      cwd: launch.cwd,
-      env: {},
-      stdio: ['ignore', 'ignore', 'pipe', ...launch.descriptors],
-      timeout: PATIENCE_MS,
-      encoding: 'utf8',
-    })
+    const { status, error, stderr } = launch.start((descriptors) =>
+      spawnSync(program, args, {
+        cwd: launch.cwd,
+        env: {},
+        stdio: ['ignore', 'ignore', 'pipe', ...descriptors],
+        timeout: PATIENCE_MS,
+        encoding: 'utf8',
+      }),
+    )
     if (error) return error.message
     return status === 0 && launch.ran(false) ? undefined : stderr.trim() || `bubblewrap ended with ${status}`
   } finally {
-    launch.closeDescriptors()
     launch.abandon()
   }
 }

@@ -9,7 +9,6 @@ export class MacLaunch implements PlatformLaunch {
   /** Nothing that comes from a client: what reads it, the loader of libraries to begin with, is not in the sandbox yet. */
   readonly env = {}
   readonly cwd: string
-  readonly descriptors = []
   readonly isMonitor = false
 
   constructor(command: Command, profile: SeatbeltProfile, wrapping: Wrapping) {
@@ -20,7 +19,9 @@ export class MacLaunch implements PlatformLaunch {
     this.argv = wrapping.outside(seatbeltCommand(profile, inside)) as [string, ...string[]]
   }
 
-  closeDescriptors(): void {}
+  start<T>(spawn: (descriptors: readonly number[]) => T): T {
+    return spawn([])
+  }
 
   async begin(): Promise<void> {}
 

@@ -43,10 +43,11 @@ function modelOf({ argv }: MacLaunch): SeatbeltModel {
 describe('a launch under Seatbelt', () => {
   test('of a workspace-write profile is the command line that we have looked at', () => {
     const prepared = sandbox.prepare({ policy: policyOf(workspaceWrite), facts, network: 'restricted' })
-    const { argv, env, cwd, descriptors, isMonitor } = prepared.launch(command)
+    const launched = prepared.launch(command)
+    const { argv, env, cwd, isMonitor } = launched
     assert.equal(`${argv.join('\n')}\n`, readFileSync(join(import.meta.dirname, 'golden/workspace-launch.txt'), 'utf8'))
     assert.deepEqual(
-      { env, cwd, descriptors, isMonitor },
+      { env, cwd, descriptors: launched.start((descriptors) => descriptors), isMonitor },
       { env: {}, cwd: '/Users/me/ws', descriptors: [], isMonitor: false },
     )
   })

@@ -196,7 +196,10 @@ describe('a helper', () => {
     const ends: string[] = []
     const launch = () => ({
       argv: ['/nowhere/program'],
-      started: () => ends.push('started'),
+      start: <T>(spawn: (descriptors: readonly number[]) => T) => {
+        ends.push('started')
+        return spawn([])
+      },
       ended: () => ends.push('ended'),
     })
     assert.throws(() => start(undefined, { launch }), { code: 'ENOENT' })

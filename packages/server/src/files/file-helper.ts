@@ -23,9 +23,8 @@ const LAST_WORDS = 500
 export interface HelperLaunch {
   readonly argv: readonly string[]
   readonly env?: Readonly<Record<string, string>>
-  readonly descriptors?: readonly number[]
-  /** Once it has been started, or could not be. */
-  readonly started?: () => void
+  /** Calls `spawn` from where it has to be called, with what the helper gets as its descriptors from 3 on. */
+  readonly start?: <T>(spawn: (descriptors: readonly number[]) => T) => T
   /** It runs. `kill` is to be called if it must not. */
   readonly begin?: (kill: () => void) => void
   /** Once it has ended. */
@@ -81,19 +80,14 @@ export class FileHelper {
 
   constructor({ launch, guard, rules, patienceMs }: HelperOptions) {
     this.#patienceMs = patienceMs
-    const { argv, env = process.env, descriptors = [], started, begin, ended } = launch()
+    const { argv, env = process.env, start, begin, ended } = launch()
+    const spawn = (descriptors: readonly number[]) =>
+      Bun.spawn([...argv], { stdio: ['pipe', 'pipe', 'pipe', ...descriptors], cwd: '/', env, detached: true })
     try {
-      this.#child = Bun.spawn([...argv], {
-        stdio: ['pipe', 'pipe', 'pipe', ...descriptors],
-        cwd: '/',
-        env,
-        detached: true,
-      }) as Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+      this.#child = start ? start(spawn) : spawn([])
     } catch (error) {
       ended?.()
       throw error
-    } finally {
-      started?.()
     }
     const guarded = guard(this.#child.pid)
     this.#guard = guarded

@@ -165,10 +165,9 @@ function withEnd(launch: ConfinedLaunch, release: () => Promise<void>): Confined
     argv: launch.argv,
     env: launch.env,
     cwd: launch.cwd,
-    descriptors: launch.descriptors,
     isMonitor: launch.isMonitor,
     ran: (bySignal) => launch.ran(bySignal),
-    closeDescriptors: () => launch.closeDescriptors(),
+    start: (spawn) => launch.start(spawn),
     abandon: () => {
       launch.abandon()
       release().catch(() => {})

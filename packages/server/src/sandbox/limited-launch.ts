@@ -6,7 +6,6 @@ export class LimitedLaunch implements ConfinedLaunch {
   readonly argv: readonly [string, ...string[]]
   readonly env: Readonly<Record<string, string>>
   readonly cwd: string | Uint8Array
-  readonly descriptors = []
   readonly isMonitor = false
 
   constructor({ program, args, arg0, cwd, env }: ConfinedCommand, wrapping: Wrapping) {
@@ -17,7 +16,9 @@ export class LimitedLaunch implements ConfinedLaunch {
     this.cwd = cwd
   }
 
-  closeDescriptors(): void {}
+  start<T>(spawn: (descriptors: readonly number[]) => T): T {
+    return spawn([])
+  }
 
   ran(): boolean {
     return true

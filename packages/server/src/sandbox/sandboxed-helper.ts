@@ -48,8 +48,7 @@ export class SandboxedHelper {
         return {
           argv: launch.argv,
           env: launch.env,
-          descriptors: launch.descriptors,
-          started: () => launch.closeDescriptors(),
+          start: (spawn) => launch.start(spawn),
           begin: (kill) => void launch.begin(kill),
           ended: () => void launch.settle(),
         }
