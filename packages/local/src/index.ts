@@ -1,3 +1,4 @@
+export { closeDescriptor, createSocketPair } from './libc.ts'
 export type { LogCursor, LogEvent } from './output/log-cursor.ts'
 export { defaultLogOptions, LogStore } from './output/log-store.ts'
 export type { OutputLog } from './output/output-log.ts'

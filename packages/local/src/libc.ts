@@ -13,6 +13,7 @@ const everywhere = {
   close: { args: [i32], returns: i32 },
   dup: { args: [i32], returns: i32 },
   flock: { args: [i32, i32], returns: i32 },
+  socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
   getrlimit: { args: [i32, pointer], returns: i32 },
   setrlimit: { args: [i32, pointer], returns: i32 },
@@ -35,6 +36,8 @@ const library = once(() => {
   return { linux, other, common: (linux ?? other)!, pairPointer: ptr(pair), limitPointer: ptr(limit) }
 })
 
+const AF_UNIX = 1
+const SOCK_STREAM = 1
 const O_CLOEXEC = 0o2000000
 const MFD_CLOEXEC = 1
 const PUNCH_HOLE_KEEP_SIZE = 2 | 1
@@ -57,6 +60,18 @@ export function createPipe(): { readEnd: number; writeEnd: number } {
   if (failed !== 0) throw Object.assign(new Error('cannot create a pipe: too many open files'), { code: 'EMFILE' })
   const [readEnd, writeEnd] = pair.slice()
   return { readEnd: readEnd!, writeEnd: writeEnd! }
+}
+
+/** Two ends of a stream in both directions. Neither is inherited. */
+export function createSocketPair(): { ours: number; theirs: number } {
+  const { common, pairPointer } = library()
+  // The flag has the same number for sockets; elsewhere it is as with pipes.
+  const type = isLinux ? SOCK_STREAM | O_CLOEXEC : SOCK_STREAM
+  if (common.socketpair(AF_UNIX, type, 0, pairPointer) !== 0) {
+    throw Object.assign(new Error('cannot create a pair of sockets: too many open files'), { code: 'EMFILE' })
+  }
+  const [ours, theirs] = pair.slice()
+  return { ours: ours!, theirs: theirs! }
 }
 
 /** A file without a name that lives in memory, as a descriptor; undefined where there is no such thing. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, afterEach, describe, test } from 'node:test'
@@ -141,6 +141,42 @@ describe('a helper', () => {
     assert.equal(textOf(await answer).length, 3_000_000)
     await call(helper, 'fs/readDirectory', { path: uri('') }, { answers })
     assert.deepEqual(asked, [limits.messageBytes, 16 * 1024 * 1024])
+  })
+
+  test('is told and tells much at the same time', async () => {
+    const helper = start()
+    const texts = Array.from({ length: 4 }, (_, i) => `${i}`.repeat(5_000_000))
+    const names = texts.map((text, i) => {
+      writeFileSync(at(`much-${i}`), text)
+      return `much-${i}`
+    })
+    const read = (name: string) => call(helper, 'fs/readFile', { path: uri(name) }).then(textOf)
+    const write = (name: string, text: string) =>
+      call(helper, 'fs/writeFile', { path: uri(`${name}-written`), dataBase64: btoa(text) })
+    const [said] = await Promise.all([
+      Promise.all(names.map(read)),
+      Promise.all(names.map((name, i) => write(name, texts[i]!))),
+    ])
+    const isWritten = (name: string, i: number) => readFileSync(at(`${name}-written`), 'utf8') === texts[i]
+    assert.ok(said.every((text, i) => text === texts[i]) && names.every(isWritten))
+  })
+
+  test('leaves nothing open, whether it has ended, was killed or could not be started', async () => {
+    const open = () => readdirSync('/proc/self/fd').length
+    const ended = start()
+    await call(ended, 'fs/getMetadata', { path: uri('') })
+    ended.end()
+    await ended.ended
+    await eventually(() => released.length === pids.length, 'the helper to be let go of')
+    const before = open()
+    for (const end of [(helper: FileHelper) => helper.end(), (helper: FileHelper) => helper.kill()]) {
+      const helper = start()
+      await call(helper, 'fs/getMetadata', { path: uri('') })
+      end(helper)
+      await helper.ended
+    }
+    assert.throws(() => start(['/nowhere/program']), { code: 'ENOENT' })
+    await eventually(() => open() <= before, 'everything to be closed')
   })
 
   test('keeps the handles of channels apart, and closes those of one that ends', async () => {

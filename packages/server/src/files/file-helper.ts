@@ -1,10 +1,11 @@
-import type { Guard } from '@waldo/local'
+import { closeDescriptor, createSocketPair, type Guard } from '@waldo/local'
 import { ErrorCode, ProtocolError } from '@waldo/protocol'
 import { EncodedResult } from '../encoded-result.ts'
 import type { LargeAnswers } from '../large-answers.ts'
 import type { FileMethod } from './file-methods.ts'
 import { readAnswer } from './helper-answer.ts'
-import { encodeFrame, type Frame, FrameSplitter } from './helper-frames.ts'
+import { HelperChannel } from './helper-channel.ts'
+import type { Frame } from './helper-frames.ts'
 
 const MiB = 1024 * 1024
 const GOODBYE_MS = 5000
@@ -53,6 +54,8 @@ export interface HelperCall {
   readonly answers: Answers
 }
 
+type HelperProcess = Bun.Subprocess<number, number, 'pipe'>
+
 interface Pending {
   readonly timer: ReturnType<typeof setTimeout> | undefined
   /** For how large an answer there is room. */
@@ -67,7 +70,8 @@ interface Pending {
  * expression) or may see only a part of the machine happens there: at worst, that process is lost.
  */
 export class FileHelper {
-  readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+  readonly #child: HelperProcess
+  readonly #channel: HelperChannel
   readonly #pending = new Map<number, Pending>()
   readonly #guard: Guard
   readonly #patienceMs: number | undefined
@@ -81,14 +85,24 @@ export class FileHelper {
   constructor({ launch, guard, rules, patienceMs }: HelperOptions) {
     this.#patienceMs = patienceMs
     const { argv, env = process.env, start, begin, ended } = launch()
-    const spawn = (descriptors: readonly number[]) =>
-      Bun.spawn([...argv], { stdio: ['pipe', 'pipe', 'pipe', ...descriptors], cwd: '/', env, detached: true })
+    const silence = Promise.withResolvers<unknown>()
+    let channel: HelperChannel | undefined
     try {
-      this.#child = start ? start(spawn) : spawn([])
+      const { ours, theirs } = createSocketPair()
+      const spawn = (descriptors: readonly number[]) =>
+        Bun.spawn([...argv], { stdio: [theirs, theirs, 'pipe', ...descriptors], cwd: '/', env, detached: true })
+      try {
+        channel = new HelperChannel(ours, { receive: (frame) => this.#receive(frame), ended: silence.resolve })
+        this.#child = start ? start(spawn) : spawn([])
+      } finally {
+        closeDescriptor(theirs)
+      }
     } catch (error) {
+      channel?.close()
       ended?.()
       throw error
     }
+    this.#channel = channel
     const guarded = guard(this.#child.pid)
     this.#guard = guarded
     begin?.(() => this.kill())
@@ -96,8 +110,8 @@ export class FileHelper {
       guarded.release()
       ended?.()
     })
-    this.#send({ rules: rules ?? null })
-    this.ended = this.#listen()
+    this.#channel.send({ rules: rules ?? null })
+    this.ended = this.#seeToTheEnd(silence.promise)
   }
 
   get alive(): boolean {
@@ -121,12 +135,12 @@ export class FileHelper {
   }
 
   endChannel(channel: number): void {
-    if (this.#alive) this.#send({ ended: channel })
+    if (this.#alive) this.#channel.send({ ended: channel })
   }
 
   /** Lets it put its files in order first: what was not closed keeps its old content. */
   end(): void {
-    this.#write((stdin) => stdin.end())
+    this.#channel.leave()
     const timer = setTimeout(() => this.kill(), GOODBYE_MS)
     void this.ended.then(() => clearTimeout(timer))
   }
@@ -150,38 +164,17 @@ export class FileHelper {
     return new Promise<object | EncodedResult>((resolve, reject) => {
       const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
       this.#pending.set(id, { timer, room, resolve, reject, retry })
-      this.#send({ id, channel, method, room, params }, isPayload ? Buffer.from(text, 'latin1') : undefined)
+      this.#channel.send({ id, channel, method, room, params }, isPayload ? Buffer.from(text, 'latin1') : undefined)
     })
   }
 
-  #send(message: object, payload?: Uint8Array): void {
-    for (const part of encodeFrame(message, payload)) this.#write((stdin) => stdin.write(part))
-    this.#write((stdin) => stdin.flush())
-  }
-
-  /** A helper that has died does not take anything any more; those who wait are told by the end of its output. */
-  #write(act: (stdin: Bun.FileSink) => unknown): void {
-    try {
-      const done = act(this.#child.stdin)
-      if (done instanceof Promise) done.catch(() => {})
-    } catch {
-      // The same, sooner.
-    }
-  }
-
-  async #listen(): Promise<void> {
-    const splitter = new FrameSplitter()
+  async #seeToTheEnd(silence: Promise<unknown>): Promise<void> {
     const lastWords = this.#hearLastWords()
-    let cause: unknown
-    try {
-      for await (const bytes of this.#child.stdout) {
-        for (const frame of splitter.push(bytes)) this.#receive(frame)
-      }
-    } catch (error) {
-      cause = error // It does not speak our language; whoever waits for an answer is told.
-    }
+    // If there is a cause, it does not speak our language; whoever waits for an answer is told.
+    const cause = await silence
     this.#alive = false
-    // It may have closed its output without ending.
+    this.#channel.close()
+    // It may have fallen silent without ending.
     if (this.#child.exitCode === null && this.#child.signalCode === null) this.kill()
     await lastWords
     for (const { timer, reject } of this.#pending.values()) {

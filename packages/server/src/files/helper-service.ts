@@ -6,7 +6,10 @@ import { toWireError } from '../wire-error.ts'
 import { payloadMember } from './file-helper.ts'
 import { type FileContext, type FileMethod, fileMethods, isFileMethod } from './file-methods.ts'
 import { GuardedFiles } from './guarded-files.ts'
-import { encodeFrame, type Frame, FrameSplitter } from './helper-frames.ts'
+import { HelperChannel } from './helper-channel.ts'
+import type { Frame } from './helper-frames.ts'
+
+const STDIN = 0
 
 interface Request {
   readonly id: number
@@ -29,19 +32,26 @@ class NeedsRoom extends Error {
 
 type Handler = (params: Params<FileMethod>, context: FileContext) => unknown
 
-/** The other end of a `FileHelper`: does what it is told on standard input until that ends. */
+/** The other end of a `FileHelper`: does what it is told on the socket that is its standard input, until that ends. */
 export async function serveFileHelper(): Promise<void> {
-  const service = new HelperService()
-  const splitter = new FrameSplitter()
-  for await (const bytes of Bun.stdin.stream()) for (const frame of splitter.push(bytes)) service.receive(frame)
+  const ended = Promise.withResolvers<unknown>()
+  const service: HelperService = new HelperService(
+    new HelperChannel(STDIN, { receive: (frame) => service.receive(frame), ended: ended.resolve }),
+  )
+  const cause = await ended.promise
   service.close()
+  if (cause) throw cause
 }
 
 class HelperService {
   readonly #files = require('@waldo/local/files') as typeof Files
   readonly #channels = new Map<number, FileContext>()
-  readonly #output = Bun.stdout.writer()
+  readonly #channel: HelperChannel
   #guard: GuardedFiles | undefined
+
+  constructor(channel: HelperChannel) {
+    this.#channel = channel
+  }
 
   receive({ message, payload }: Frame): void {
     const { rules, ended } = message as { rules?: object | null; ended?: number }
@@ -52,6 +62,7 @@ class HelperService {
 
   close(): void {
     for (const channel of [...this.#channels.keys()]) this.#end(channel)
+    this.#channel.unref()
   }
 
   #end(channel: number): void {
@@ -71,12 +82,12 @@ class HelperService {
         ? this.#guard.call(method, decoded, (safe, checks) => handler(safe, { ...context, ...checks }))
         : handler(decoded, context))
       if (result instanceof EncodedResult) {
-        this.#send({ id, result: result.rest, bytes: result.member }, result.bytes)
-      } else this.#send({ id, result })
+        this.#channel.send({ id, result: result.rest, bytes: result.member }, result.bytes)
+      } else this.#channel.send({ id, result })
     } catch (error) {
-      if (error instanceof NeedsRoom) return this.#send({ id, needs: error.bytes })
+      if (error instanceof NeedsRoom) return this.#channel.send({ id, needs: error.bytes })
       const { code, message } = toWireError(error)
-      this.#send({ id, error: { code, message } })
+      this.#channel.send({ id, error: { code, message } })
     }
   }
 
@@ -95,12 +106,6 @@ class HelperService {
       this.#channels.set(channel, context)
     }
     return context
-  }
-
-  #send(message: object, payload?: Uint8Array): void {
-    for (const part of encodeFrame(message, payload)) void this.#output.write(part)
-    // The server has gone if this fails, and so will we.
-    void Promise.resolve(this.#output.flush()).catch(() => {})
   }
 }
 
