@@ -50,17 +50,23 @@ export type Permissions =
 
 const network = oneOf('restricted', 'enabled')
 
+const accessWord = oneOf('read', 'write', 'deny', 'none')
+
 const access: Schema<Access> = (value) => {
-  const given = oneOf('read', 'write', 'deny', 'none')(value)
+  const given = accessWord(value)
   return given === 'none' ? 'deny' : given
 }
 
+const special = object({
+  kind: oneOf('root', 'minimal', 'current_working_directory', 'project_roots', 'tmpdir', 'slash_tmp', 'unknown'),
+})
+const unknownPath = object({ path: string })
+const maybeSubpath = object({ subpath: optional(string) })
+
 const specialPath: Schema<SpecialPath> = (value) => {
-  const { kind } = object({
-    kind: oneOf('root', 'minimal', 'current_working_directory', 'project_roots', 'tmpdir', 'slash_tmp', 'unknown'),
-  })(value)
-  if (kind === 'unknown') return { kind, path: object({ path: string })(value).path }
-  const { subpath } = object({ subpath: optional(string) })(value)
+  const { kind } = special(value)
+  if (kind === 'unknown') return { kind, path: unknownPath(value).path }
+  const { subpath } = maybeSubpath(value)
   if (kind !== 'project_roots' && kind !== 'current_working_directory') {
     // To leave it out would mean more than was asked for.
     if (subpath !== undefined) throw new DecodeError(`\`${kind}\` has no subpath; name the path itself`)
@@ -69,52 +75,58 @@ const specialPath: Schema<SpecialPath> = (value) => {
   return subpath === undefined ? { kind: 'project_roots' } : { kind: 'project_roots', subpath }
 }
 
+const pathType = object({ type: oneOf('path', 'glob_pattern', 'special') })
+const namedPath = object({ path: pathUri })
+const pathPattern = object({ pattern: string })
+const specialValue = object({ value: specialPath })
+
 const permissionPath: Schema<PermissionPath> = (value) => {
-  const { type } = object({ type: oneOf('path', 'glob_pattern', 'special') })(value)
+  const { type } = pathType(value)
   switch (type) {
     case 'path':
-      return { type, path: object({ path: pathUri })(value).path }
+      return { type, path: namedPath(value).path }
     case 'glob_pattern':
-      return { type, pattern: object({ pattern: string })(value).pattern }
+      return { type, pattern: pathPattern(value).pattern }
     case 'special':
-      return { type, value: object({ value: specialPath })(value).value }
+      return { type, value: specialValue(value).value }
   }
 }
 
+const anyEntry = object({ path: permissionPath, access, missing_path_behavior: optional(oneOf('skip')) })
+
 const permissionEntry: Schema<PermissionEntry> = (value) => {
-  const { missing_path_behavior, ...entry } = object({
-    path: permissionPath,
-    access,
-    missing_path_behavior: optional(oneOf('skip')),
-  })(value)
+  const { missing_path_behavior, ...entry } = anyEntry(value)
   if (entry.path.type === 'glob_pattern' && entry.access !== 'deny') {
     throw new DecodeError(`a glob pattern can only deny access, got \`${entry.access}\``)
   }
   return missing_path_behavior === undefined ? entry : { ...entry, missing_path_behavior }
 }
 
+const entryList = object({ entries: array(permissionEntry), glob_scan_max_depth: optional(unsigned(2 ** 32)) })
+
 const restricted: Schema<FileSystemPermissions> = (value) => {
-  const { entries, glob_scan_max_depth } = object({
-    entries: array(permissionEntry),
-    glob_scan_max_depth: optional(unsigned(2 ** 32)),
-  })(value)
+  const { entries, glob_scan_max_depth } = entryList(value)
   if (glob_scan_max_depth === 0) throw new DecodeError('glob_scan_max_depth: expected a number above 0, got 0')
   return { type: 'restricted', entries, ...(glob_scan_max_depth !== undefined && { glob_scan_max_depth }) }
 }
 
+const fileSystemType = object({ type: oneOf('restricted', 'unrestricted') })
+
 const fileSystemPermissions: Schema<FileSystemPermissions> = (value) => {
-  const { type } = object({ type: oneOf('restricted', 'unrestricted') })(value)
+  const { type } = fileSystemType(value)
   return type === 'unrestricted' ? { type } : restricted(value)
 }
+
+const legacyMembers = object({
+  network: optional(object({ enabled: optional(boolean) })),
+  file_system: optional(restricted),
+})
 
 /** Before profiles had a type, they were `{network?: {enabled?}, file_system?: {entries}}` and nothing else. */
 const legacyPermissions: Schema<Permissions> = (value) => {
   const stranger = Object.keys(plainObject(value)).find((name) => name !== 'network' && name !== 'file_system')
   if (stranger !== undefined) throw new DecodeError('missing field `type`')
-  const legacy = object({
-    network: optional(object({ enabled: optional(boolean) })),
-    file_system: optional(restricted),
-  })(value)
+  const legacy = legacyMembers(value)
   return {
     type: 'managed',
     file_system: legacy.file_system ?? { type: 'restricted', entries: [] },
@@ -122,13 +134,17 @@ const legacyPermissions: Schema<Permissions> = (value) => {
   }
 }
 
+const permissionsType = object({ type: oneOf('managed', 'disabled', 'external') })
+const externalMembers = object({ network })
+const managedMembers = object({ file_system: fileSystemPermissions, network })
+
 const permissions: Schema<Permissions> = (value) => {
   const given = plainObject(value)
   if (!('type' in given) && ('network' in given || 'file_system' in given)) return legacyPermissions(given)
-  const { type } = object({ type: oneOf('managed', 'disabled', 'external') })(given)
+  const { type } = permissionsType(given)
   if (type === 'disabled') return { type }
-  if (type === 'external') return { type, network: object({ network })(given).network }
-  return { type, ...object({ file_system: fileSystemPermissions, network })(given) }
+  if (type === 'external') return { type, network: externalMembers(given).network }
+  return { type, ...managedMembers(given) }
 }
 
 /** What whoever asks wants to be possible, and nothing more. The executor decides how to see to that. */
