@@ -6,6 +6,7 @@ import type { LargeAnswers } from './large-answers.ts'
 import type { Link } from './link.ts'
 import { Room } from './room.ts'
 import type { Session } from './session.ts'
+import type { TextParts } from './wire.ts'
 
 /** What the files and the HTTP requests of all connections share. */
 export interface Services {
@@ -18,7 +19,7 @@ export interface ConnectionServicesOptions {
   readonly session: Session
   readonly link: Link
   readonly answers: LargeAnswers
-  readonly send: (text: string) => void
+  readonly send: (text: string | TextParts) => void
   /** Aborted when the connection is gone. */
   readonly signal: AbortSignal
   /** Made when the first call needs them. */

@@ -1,7 +1,9 @@
 import type { LogCursor, LogEvent, OutputLog } from '@waldo/local'
 import { encodeNotification } from '@waldo/rpc'
+import { textWithBase64 } from './base64-text.ts'
 import type { Link } from './link.ts'
 import { sandboxVerdict } from './read-output.ts'
+import type { TextParts } from './wire.ts'
 
 /** A process that is no further behind than this is being typed at, or says little: it goes first. */
 const INTERACTIVE_BYTES = 4 * 1024
@@ -186,7 +188,7 @@ export class OutputPump {
 }
 
 /** By hand: `JSON.stringify` would look at every character of the base64 text to see whether it must be escaped. */
-function encode({ processId, log }: Follower, { seq, kind, data, droppedBytes }: LogEvent): string {
+function encode({ processId, log }: Follower, { seq, kind, data, droppedBytes }: LogEvent): string | TextParts {
   const id = JSON.stringify(processId)
   switch (kind) {
     case 'exited':
@@ -200,7 +202,9 @@ function encode({ processId, log }: Follower, { seq, kind, data, droppedBytes }:
       return `{"method":"process/closed","params":{"processId":${id},"seq":${seq}}}`
     default: {
       const dropped = droppedBytes > 0 ? `,"droppedBytes":${droppedBytes}` : ''
-      return `{"method":"process/output","params":{"processId":${id},"seq":${seq},"stream":"${kind}","chunk":"${data.toBase64()}"${dropped}}}`
+      const before = `{"method":"process/output","params":{"processId":${id},"seq":${seq},"stream":"${kind}","chunk":"`
+      // An event is shorter than a part: it is encoded now, and the log may do with it what it likes.
+      return textWithBase64(before, data, `"${dropped}}}`)
     }
   }
 }

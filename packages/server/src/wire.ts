@@ -23,9 +23,9 @@ export interface Wire {
 
 /** A long text, of which each part is made when there is somewhere to put it: nobody has to hold all of it. */
 export interface TextParts {
-  /** In characters, of which each is a byte. */
+  /** Of all parts together, in characters, of which each is a byte. */
   readonly length: number
-  /** Nothing may go wrong any more. None is longer than a frame may be. */
+  /** Nothing may go wrong any more. */
   parts(): Iterator<string, void>
 }
 

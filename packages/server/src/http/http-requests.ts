@@ -1,7 +1,9 @@
 import { ExecError } from '@waldo/environment'
 import type { Deadline, HttpClient, HttpResponse } from '@waldo/local/http'
 import { ErrorCode, type HttpRequestParams, limits, type Params, ProtocolError, type Result } from '@waldo/protocol'
+import { textWithBase64 } from '../base64-text.ts'
 import type { LargeAnswers } from '../large-answers.ts'
+import type { TextParts } from '../wire.ts'
 
 /** Requests of one connection at a time. */
 const MAX_REQUESTS = 128
@@ -12,7 +14,7 @@ export interface HttpOptions {
   readonly client: HttpClient
   /** What has been loaded with it. */
   readonly local: Pick<typeof import('@waldo/local/http'), 'Deadline' | 'resolveHeaders'>
-  readonly send: (text: string) => void
+  readonly send: (text: string | TextParts) => void
   readonly answers: LargeAnswers
   /** Undefined if bulk may be sent now. */
   readonly room: () => Promise<void> | undefined
@@ -147,9 +149,8 @@ export class HttpRequests {
 
   #delta(requestId: string, seq: number, bytes: Uint8Array): void {
     const id = JSON.stringify(requestId)
-    this.#options.send(
-      `{"method":"http/request/bodyDelta","params":{"requestId":${id},"seq":${seq},"deltaBase64":"${bytes.toBase64()}","done":false,"error":null}}`,
-    )
+    const before = `{"method":"http/request/bodyDelta","params":{"requestId":${id},"seq":${seq},"deltaBase64":"`
+    this.#options.send(textWithBase64(before, bytes, '","done":false,"error":null}}'))
   }
 
   #end(active: Active, streamed: boolean): void {

@@ -56,6 +56,8 @@ function messages(all: Frame[]): string[] {
   return told
 }
 
+const inParts = (...parts: string[]) => ({ length: parts.join('').length, parts: () => parts.values() })
+
 const wellFormed = (text: string) =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(new TextEncoder().encode(text))
 
@@ -95,6 +97,38 @@ describe('what is sent', () => {
       assert.ok(all.every(({ payload }) => payload.length <= 8 * MiB))
       assert.ok(messages(all)[0] === text, `${text.slice(0, 5)} arrives as it was`)
     }
+  })
+
+  test('what comes in parts is one message, in as few frames as if it had come whole', () => {
+    const sizes = fc.array(fc.integer({ min: 0, max: 700 }), { minLength: 1, maxLength: 8 })
+    fc.assert(
+      fc.property(fc.array(sizes), fc.integer({ min: 200, max: 2000 }), (all, bufferBytes) => {
+        const writer = new FrameWriter()
+        const texts = all.map((each) => each.map((size, i) => String(i).repeat(size)))
+        for (const parts of texts) writer.text(inParts(`<${parts.length}>`, ...parts))
+        const sent = drain(writer, bufferBytes)
+        assert.deepEqual(
+          messages(sent),
+          texts.map((parts) => `<${parts.length}>${parts.join('')}`),
+        )
+        assert.equal(sent.length, texts.length)
+      }),
+    )
+    const writer = new FrameWriter()
+    const large = ['x'.repeat(5 * MiB), 'y'.repeat(5 * MiB), 'z'.repeat(7 * MiB)]
+    writer.text(inParts(...large))
+    writer.text('next')
+    const sent = drain(writer, 512 * 1024)
+    assert.deepEqual(
+      sent.map(({ payload, final }) => [payload.length, final]),
+      [
+        [8 * MiB, false],
+        [8 * MiB, false],
+        [MiB, true],
+        [4, true],
+      ],
+    )
+    assert.ok(messages(sent)[0] === large.join(''))
   })
 
   test('a ping stays in its place; a pong goes between two frames, and only the latest', () => {

@@ -24,15 +24,18 @@ export class FrameWriter {
   #head = 0
   #queuedBytes = 0
   #pong: Uint8Array | undefined
-  /** The message that has been begun: how far it is encoded, where its frame ends, and how long its frames may be. */
+  /** The message that has been begun: its text, or the part of it that is being encoded, and how far that is. */
   #text = ''
   #position = 0
-  #frameEnd = 0
-  #frameUnits = 0
-  /** What of that message comes after the text, and whether a frame of it has been begun. */
+  /** What comes after that part. */
   #parts: Iterator<string, void> | undefined
-  #nextPart: IteratorResult<string, void> | undefined
+  /** Characters, in the current frame and behind it. */
+  #frameLeft = 0
+  #messageLeft = 0
+  /** How long frames of the message may be, whether one has been begun, and whether each character is a byte. */
+  #frameUnits = 0
   #begun = false
+  #isAscii = false
 
   /** How much is still to be encoded. Texts count by their characters. */
   get queuedBytes(): number {
@@ -62,17 +65,17 @@ export class FrameWriter {
   fill(into: Buffer): number {
     let at = 0
     for (;;) {
-      if (this.#position < this.#frameEnd) {
+      if (this.#frameLeft > 0) {
         at = this.#encode(into, at)
         // Nothing may come inside a frame.
-        if (this.#position < this.#frameEnd) return at
-        if (this.#position === this.#text.length) this.#nextText()
+        if (this.#frameLeft > 0) return at
+        if (this.#messageLeft === 0) this.#begin('', 0, false)
       }
       if (into.length - at < MAX_CONTROL_FRAME_BYTES) return at
       if (this.#pong) {
         at = this.#put(this.#pong, into, at)
         this.#pong = undefined
-      } else if (this.#text !== '') at = this.#beginFrame(into, at)
+      } else if (this.#messageLeft > 0) at = this.#beginFrame(into, at)
       else if (this.#head < this.#queue.length) at = this.#takeNext(into, at)
       else return at
     }
@@ -83,15 +86,14 @@ export class FrameWriter {
     this.#advance()
     if (next instanceof Uint8Array) return this.#put(next, into, at)
     if (typeof next !== 'string') {
+      this.#begin('', next.length, true)
       this.#parts = next.parts()
-      this.#nextPart = this.#parts.next()
-      this.#nextText()
       return at
     }
     const bytes = Buffer.byteLength(next)
     if (bytes > into.length - at - MAX_HEADER_BYTES) {
-      const isAscii = bytes === next.length
-      this.#begin(next, isAscii || bytes <= FRAME_BYTES ? FRAME_BYTES : Math.floor(FRAME_BYTES / MAX_BYTES_PER_UNIT))
+      this.#begin(next, next.length, bytes === next.length)
+      if (!this.#isAscii && bytes > FRAME_BYTES) this.#frameUnits = Math.floor(FRAME_BYTES / MAX_BYTES_PER_UNIT)
       return at
     }
     // Nearly all: it fits.
@@ -101,48 +103,49 @@ export class FrameWriter {
     return start + bytes
   }
 
-  /** The message goes on with its next part, or is over. */
-  #nextText(): void {
-    const part = this.#nextPart
-    if (part?.done === false) {
-      // One ahead, to know which is the last.
-      this.#nextPart = this.#parts!.next()
-      this.#begin(part.value, FRAME_BYTES)
-      return
-    }
-    this.#parts = undefined
-    this.#nextPart = undefined
-    this.#begun = false
-    this.#begin('', 0)
-  }
-
-  #begin(text: string, frameUnits: number): void {
+  #begin(text: string, units: number, isAscii: boolean): void {
     this.#text = text
     this.#position = 0
-    this.#frameEnd = 0
-    this.#frameUnits = frameUnits
+    this.#parts = undefined
+    this.#messageLeft = units
+    this.#frameUnits = FRAME_BYTES
+    this.#begun = false
+    this.#isAscii = isAscii
   }
 
   #beginFrame(into: Buffer, at: number): number {
-    const text = this.#text
-    const start = this.#position
-    let end = Math.min(text.length, start + this.#frameUnits)
-    // Each half of a pair would become a character of its own.
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--
-    this.#frameEnd = end
-    const isLast = end === text.length && this.#nextPart?.done !== false
-    const first = (isLast ? FIN : 0) | (this.#begun ? Opcode.continuation : Opcode.text)
+    let units = Math.min(this.#messageLeft, this.#frameUnits)
+    let bytes = units
+    if (!this.#isAscii) {
+      const start = this.#position
+      // Each half of a pair would become a character of its own.
+      if (units < this.#messageLeft && isHighSurrogate(this.#text.charCodeAt(start + units - 1))) units--
+      bytes = Buffer.byteLength(this.#text.slice(start, start + units))
+    }
+    this.#frameLeft = units
+    this.#messageLeft -= units
+    const first = (this.#messageLeft === 0 ? FIN : 0) | (this.#begun ? Opcode.continuation : Opcode.text)
     this.#begun = true
-    return writeHeader(into, at, first, Buffer.byteLength(text.slice(start, end)))
+    return writeHeader(into, at, first, bytes)
   }
 
   /** A slice of a string shares its memory: however often this is called for a long one, it is encoded once. */
-  #encode(into: Buffer, at: number): number {
-    const rest = this.#text.slice(this.#position, this.#frameEnd)
-    const { read, written } = encoder.encodeInto(rest, into.subarray(at))
-    this.#position += read
-    this.#queuedBytes -= read
-    return at + written
+  #encode(into: Buffer, start: number): number {
+    let at = start
+    while (this.#frameLeft > 0) {
+      if (this.#position === this.#text.length) {
+        this.#text = this.#parts!.next().value!
+        this.#position = 0
+      }
+      const rest = this.#text.slice(this.#position, this.#position + this.#frameLeft)
+      const { read, written } = encoder.encodeInto(rest, into.subarray(at))
+      this.#position += read
+      this.#frameLeft -= read
+      this.#queuedBytes -= read
+      at += written
+      if (read < rest.length) break
+    }
+    return at
   }
 
   #put(frame: Uint8Array, into: Buffer, at: number): number {
