@@ -246,6 +246,59 @@ test('it does not matter where the network cuts a response', () => {
   )
 })
 
+test('a head means the same, and is refused for the same, whether it comes whole or byte by byte', () => {
+  const outcome = (pieces: Buffer[]) => {
+    const parser = new ResponseParser('GET')
+    try {
+      const bodies = pieces.map((piece) => parser.push(piece)).filter((piece) => piece !== undefined)
+      const { head, done, reusable, idleMs } = parser
+      return { head, done, reusable, idleMs, body: Buffer.concat(bodies).toString('latin1') }
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+  const name = fc.constantFrom('Content-Length', 'connection', 'Keep-Alive', 'transfer-encoding', 'x-A', 'b c', '', 'é')
+  const value = fc.constantFrom(
+    '3',
+    '3, 3',
+    ' \t3 \t',
+    'close',
+    'Keep-Alive, x',
+    'timeout=5',
+    'chunked',
+    'é\xff',
+    '\x01',
+    '',
+  )
+  const line = fc.oneof(
+    {
+      weight: 9,
+      arbitrary: fc.tuple(name, fc.constantFrom(':', ': ', ':\t', ''), value).map((parts) => parts.join('')),
+    },
+    { weight: 1, arbitrary: fc.constantFrom(' folded', 'HTTP/1.1 200 OK', ':', '') },
+  )
+  const status = fc.constantFrom(
+    'HTTP/1.1 200 OK',
+    'HTTP/1.0 404',
+    'HTTP/1.1 204 ',
+    'HTTP/1.1 100 Go on',
+    'HTTP/1.1 2000',
+    '',
+  )
+  const end = fc.constantFrom('\r\n', '\r\n', '\r\n', '\n', '\r\r\n')
+  const head = fc
+    .tuple(status, fc.array(fc.tuple(end, line), { maxLength: 6 }), end)
+    .map(([first, lines, last]) => `${first}${lines.flat().join('')}${last}\r\n123`)
+  fc.assert(
+    fc.property(head, (text) => {
+      const bytes = Buffer.from(text, 'latin1')
+      const single = Array.from(bytes, (byte) => Buffer.from([byte]))
+      assert.deepEqual(outcome([Buffer.from(bytes)]), outcome(single))
+    }),
+    { numRuns: 3000 },
+  )
+})
+
 test('no bytes whatever make the parser do anything but parse or refuse', () => {
   const fragment = fc.constantFrom('HTTP/1.1 200 OK', '\r\n', '\n', '\r', ':', 'content-length: 3', 'a', '0', ';', ' ')
   fc.assert(

@@ -13,7 +13,11 @@ const KEEP_ALIVE = /^timeout=(\d{1,6})$/
 const DIGITS = /^\d{1,15}$/
 const HEX_DIGITS = /^[0-9a-fA-F]{1,12}$/
 
+/** A head, without its end, that is as nearly all of them are. Each character can be part of one thing only. */
+const PLAIN_HEAD = /^HTTP\/1\.[01] [2-9]\d\d(?: [\t\x20-\x7e]*)?(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e]*)*$/
+
 const LF = 10
+const DIGIT_0 = 0x30
 const END_OF_HEAD = Buffer.from('\r\n\r\n')
 
 export interface ResponseHead {
@@ -127,6 +131,7 @@ export class ResponseParser {
   /** Most heads come whole, and then one text is enough. Takes no more than the head, and returns where that ends. */
   #takeHead(bytes: Buffer, start: number, end: number): number {
     const text = bytes.toString('latin1', start, end)
+    if (this.#takePlainHead(text.slice(0, -END_OF_HEAD.length))) return end
     let at = 0
     do {
       const lf = text.indexOf('\n', at)
@@ -134,6 +139,21 @@ export class ResponseParser {
       at = lf + 1
     } while (this.#state === 'headers')
     return start + at
+  }
+
+  /** False if it is not as nearly all heads are, and somebody has to look more closely. */
+  #takePlainHead(text: string): boolean {
+    const lines = text.split('\r\n')
+    if (lines.length - 1 > MAX_HEADERS || !PLAIN_HEAD.test(text)) return false
+    this.#takeVersion(text.charCodeAt(7) - DIGIT_0, Number(text.slice(9, 12)))
+    for (let i = 1; i < lines.length; i++) {
+      const line = lines[i]!
+      const colon = line.indexOf(':')
+      // There is no white space in it but spaces and tabs.
+      this.#headers.push({ name: line.slice(0, colon).toLowerCase(), value: line.slice(colon + 1).trim() })
+    }
+    this.#endHead()
+    return true
   }
 
   /** Takes the rest of the line, or what there is of it, and returns where that ends. */
@@ -189,10 +209,14 @@ export class ResponseParser {
   #takeStatus(line: string): void {
     const match = STATUS_LINE.exec(line)
     if (!match) throw malformed(`it does not begin like one: ${JSON.stringify(line.slice(0, 60))}`)
-    this.#version = Number(match[1])
-    this.#persistent = this.#version === 1
-    this.#status = Number(match[2])
+    this.#takeVersion(Number(match[1]), Number(match[2]))
     this.#state = 'headers'
+  }
+
+  #takeVersion(version: number, status: number): void {
+    this.#version = version
+    this.#persistent = version === 1
+    this.#status = status
   }
 
   #takeHeader(line: string): void {
@@ -285,7 +309,8 @@ function decode(latin1: string): string | undefined {
 }
 
 function members(value: string): string[] {
-  return value.toLowerCase().split(',').map(trim)
+  const lower = value.toLowerCase()
+  return lower.includes(',') ? lower.split(',').map(trim) : [lower]
 }
 
 /** Spaces and tabs only. Not a regular expression: on many spaces in the middle those take quadratic time. */
