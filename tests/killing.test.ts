@@ -8,6 +8,21 @@ const gone = (mark: string) => eventually(() => processesWith(mark).length === 0
 const there = (mark: string, count: number) =>
   eventually(() => processesWith(mark).length >= count, `${count} of ${mark}`)
 
+/** Its threads have children that leave the session as soon as they are born, after the first of the threads has ended. */
+const FORKING_THREADS = `
+import ctypes, os, threading, time
+def work():
+    while True:
+        if os.fork() == 0:
+            os.setsid()
+            os.execv('/bin/sleep', ['sleep', '8880'])
+        time.sleep(0.002)
+for _ in range(3):
+    threading.Thread(target=work).start()
+os.write(1, b'up')
+ctypes.CDLL(None).pthread_exit(None)
+`
+
 /** The process that ends everything when the server is killed. */
 function helperOf(server: number): number {
   const helpers = processesWith('waldo-watchdog')
@@ -43,6 +58,19 @@ describe('terminate', () => {
       await client.call('process/terminate', { processId: id })
       await client.untilClosed(id)
       await gone('sleep 8882')
+    }
+  })
+
+  test('ends who has many threads, of which the first has ended', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    for (let round = 0; round < 10; round++) {
+      const id = await client.start(['/usr/bin/python3', '-ISc', FORKING_THREADS])
+      await client.untilOutput(id, 'up')
+      await there('sleep 8880', 3)
+      await client.call('process/terminate', { processId: id })
+      await client.untilClosed(id)
+      await gone('sleep 8880')
     }
   })
 

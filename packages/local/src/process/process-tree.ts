@@ -1,5 +1,6 @@
 import { becomeSubreaper, reap } from '../libc.ts'
 import { childrenOf, childrenOfThread, look, type Relative, send } from './relatives.ts'
+import { stopTree } from './stop-tree.ts'
 
 /** How often we look for orphans while there are processes that could leave some. */
 const SWEEP_MS = 1000
@@ -8,13 +9,6 @@ const SWEEP_AFTER_EXIT_MS = 50
 /** A killed tree is looked at again for children that were born while it was being killed. */
 const KILL_PASSES = 5
 const KILL_PASS_MS = 10
-/** Before it is killed, a tree is stopped; who does not stop in this time is killed as they are. */
-const STOP_PASSES = 20
-const STOP_PASS_MS = 1
-/** The first of these follow at once: most processes sleep, and stop as soon as they are told. */
-const PROMPT_PASSES = 4
-/** Stopped, or ended. */
-const STANDS_STILL = new Set(['T', 't', 'Z', 'X'])
 
 /** Whoever is to answer for a process; undefined for one that left its session before we saw it. */
 type Owner = object | undefined
@@ -43,6 +37,9 @@ export class ProcessTree {
   readonly #orphans = new Map<number, Relative>()
   /** Sessions whose leader has ended; their members, if any, are orphans or will be. */
   readonly #leaderless = new Map<number, Owner>()
+  /** Sessions that have just been killed, and how often we look at them yet. */
+  readonly #condemned = new Map<number, number>()
+  #killTimer: ReturnType<typeof setTimeout> | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #nextSweep = Number.POSITIVE_INFINITY
 
@@ -87,7 +84,13 @@ export class ProcessTree {
    * parent is killed, would be nobody's whom we know.
    */
   killTree(leader: number): void {
-    this.#stopThenKill(leader, new Set(), 0)
+    const orphans = this.#orphansIn(leader).map(({ pid }) => pid)
+    // Not a leader that has ended: its number may be somebody else's by now.
+    const roots = this.#leaders.has(leader) ? [leader, ...orphans] : orphans
+    stopTree(roots, (members) => {
+      const family = members.filter(({ pid }) => pid !== leader)
+      this.#kill(leader, family)
+    })
   }
 
   /** Everybody who is in a sandbox. */
@@ -104,7 +107,7 @@ export class ProcessTree {
   /** Kills every descendant, orphans of unknown origin too. */
   killAll(): void {
     // There may be no later.
-    for (const leader of this.#leaders.keys()) this.#kill(leader)
+    for (const leader of this.#leaders.keys()) this.#kill(leader, this.#familyOf(leader))
     this.#sweep()
     for (const pid of this.#orphans.keys()) send(pid, 'SIGKILL')
   }
@@ -114,14 +117,26 @@ export class ProcessTree {
     this.#timer = undefined
   }
 
+  /** Who is found in these sessions from now on is killed as well, until nobody is. */
+  #condemn(sessions: Iterable<number>): void {
+    for (const session of sessions) this.#condemned.set(session, KILL_PASSES)
+    this.#killTimer ??= setTimeout(() => this.#killAgain(), KILL_PASS_MS).unref()
+  }
+
   /** What was born between our look and the kill has lost its parent by now: it is our child, in a known session. */
-  #killAgain(sessions: ReadonlySet<number>, passes: number): void {
-    setTimeout(() => {
-      this.#sweep()
-      const left = [...this.#orphans.values()].filter(({ session }) => sessions.has(session))
-      for (const { pid } of left) send(pid, 'SIGKILL')
-      if (left.length > 0 && passes > 1) this.#killAgain(sessions, passes - 1)
-    }, KILL_PASS_MS).unref()
+  #killAgain(): void {
+    this.#killTimer = undefined
+    this.#sweep()
+    const left = [...this.#orphans.values()].filter(({ session }) => this.#condemned.has(session))
+    for (const { pid } of left) send(pid, 'SIGKILL')
+    const inhabited = new Set(left.map(({ session }) => session))
+    for (const [session, passes] of this.#condemned) {
+      // Not after the first look, which may have followed the kill at once.
+      const isOver = passes === 1 || (passes < KILL_PASSES && !inhabited.has(session))
+      if (isOver) this.#condemned.delete(session)
+      else this.#condemned.set(session, passes - 1)
+    }
+    if (this.#condemned.size > 0) this.#condemn([])
   }
 
   #send(leader: number, family: Relative[], signal: NodeJS.Signals): void {
@@ -133,33 +148,9 @@ export class ProcessTree {
     for (const { pid, group } of family) if (!leads || group !== leader || signal === 'SIGKILL') send(pid, signal)
   }
 
-  /** Somebody in the middle of a fork stops after it: so it is looked at again until everybody stands still. */
-  #stopThenKill(leader: number, stopped: Set<number>, pass: number): void {
-    const members = this.#membersOf(leader)
-    const standsStill = ({ pid, state }: Relative) => stopped.has(pid) && STANDS_STILL.has(state)
-    if (pass === STOP_PASSES || members.every(standsStill)) {
-      this.#kill(leader)
-      return
-    }
-    for (const { pid } of members) {
-      if (!stopped.has(pid)) send(pid, 'SIGSTOP')
-      stopped.add(pid)
-    }
-    const again = () => this.#stopThenKill(leader, stopped, pass + 1)
-    if (pass < PROMPT_PASSES) setImmediate(again)
-    else setTimeout(again, STOP_PASS_MS)
-  }
-
-  #kill(leader: number): void {
-    const family = this.#familyOf(leader)
+  #kill(leader: number, family: Relative[]): void {
     this.#send(leader, family, 'SIGKILL')
-    this.#killAgain(new Set([leader, ...family.map(({ session }) => session)]), KILL_PASSES)
-  }
-
-  /** With the leader, unless it has ended: its number may be somebody else's by now. */
-  #membersOf(leader: number): Relative[] {
-    const own = this.#leaders.has(leader) ? look(leader) : undefined
-    return [...(own ? [own] : []), ...this.#familyOf(leader)]
+    this.#condemn([leader, ...family.map(({ session }) => session)])
   }
 
   /** What a monitor watches over has a group of its own, or on a terminal the monitor's, who would die of it. */
@@ -169,8 +160,13 @@ export class ProcessTree {
     for (const { pid, group } of family) if (group === first?.group) send(pid, signal)
   }
 
+  #orphansIn(session: number): Relative[] {
+    return [...this.#orphans.values()].filter((orphan) => orphan.session === session)
+  }
+
+  /** Without the leader itself. */
   #familyOf(leader: number): Relative[] {
-    const family = [...this.#orphans.values()].filter(({ session }) => session === leader)
+    const family = this.#orphansIn(leader)
     const parents = [leader, ...family.map(({ pid }) => pid)]
     for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
       for (const pid of childrenOf(parent)) {

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 
+/** Stopped, or ended. */
+const STANDS_STILL = new Set(['T', 't', 'Z', 'X'])
+
 /** A process as the system sees it. */
 export interface Relative {
   readonly pid: number
@@ -19,11 +22,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
 }
 
 export function childrenOf(pid: number): number[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) => childrenOfThread(pid, Number(thread)))
-  } catch {
-    return [] // It has ended.
-  }
+  return threadsOf(pid).flatMap((thread) => childrenOfThread(pid, thread))
 }
 
 export function childrenOfThread(pid: number, thread: number): number[] {
@@ -35,15 +34,40 @@ export function childrenOfThread(pid: number, thread: number): number[] {
   }
 }
 
+/**
+ * A process and its children: all that it will ever have, if it stands still. Undefined if it has ended. The first of its
+ * threads may end before the others do, and then the process is no zombie, whatever its own state says.
+ */
+export function lookInside(pid: number): { process: Relative; standsStill: boolean; children: number[] } | undefined {
+  const threads = threadsOf(pid)
+  const process = look(pid)
+  if (!process) return undefined
+  const isStill = (thread: number) => {
+    const found = thread === pid ? process : look(pid, thread)
+    return !found || STANDS_STILL.has(found.state)
+  }
+  // Before its children: afterwards it could have had another.
+  const standsStill = threads.every(isStill)
+  return { process, standsStill, children: threads.flatMap((thread) => childrenOfThread(pid, thread)) }
+}
+
 /** Undefined if it has ended. */
-export function look(pid: number): (Relative & { foregroundGroup: number }) | undefined {
+export function look(pid: number, thread = pid): (Relative & { foregroundGroup: number }) | undefined {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const stat = readFileSync(thread === pid ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`, 'latin1')
     // The name comes second, in brackets, and may itself hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [, , group, session, , foregroundGroup] = fields.map(Number) as number[]
     return { pid, state: fields[0]!, group: group!, session: session!, foregroundGroup: foregroundGroup! }
   } catch {
     return undefined
+  }
+}
+
+function threadsOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).map(Number)
+  } catch {
+    return [] // It has ended.
   }
 }
