@@ -131,6 +131,46 @@ describe('JSON within limits', () => {
     )
   })
 
+  test('a short text is read as a long one is', () => {
+    const outcome = (text: string) => {
+      try {
+        return parse(text)
+      } catch (error) {
+        // Where exactly, Node says in its own way.
+        return (error as Error).message.replace(/^not JSON: .*/s, 'not JSON')
+      }
+    }
+    const id = fc.oneof(
+      fc.integer().map(String),
+      fc.constantFrom('-0', '1.0', '1e2', '9007199254740993', 'true', '"\\ud800"'),
+    )
+    const key = fc.constantFrom('"a"', '"\\u0061"', '"id"', '"1"', '"__proto__"', '"toJSON"', '"é"', '"\\ud800"')
+    const value = fc.constantFrom(
+      '1',
+      '01',
+      '1.50',
+      '{"a":1,"a":1}',
+      '[]',
+      '[ ]',
+      'null',
+      '"\\/"',
+      '"\\u00e9"',
+      '{}',
+      '}',
+      ',',
+    )
+    const members = fc.array(fc.tuple(key, value), { maxLength: 5 })
+    fc.assert(
+      fc.property(id, members, (id, members) => {
+        const rest = members.map(([key, value]) => `,${key}:${value}`).join('')
+        const text = `{"id":${id},"method":"m","params":{"x":0${rest}}${rest}}`
+        const long = `${text}${' '.repeat(300)}`
+        assert.deepEqual(outcome(text), outcome(long))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
   test('garbage never gets past the parser', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'{}[]",:\\ 1ae'), maxLength: 30 }), (text) => {

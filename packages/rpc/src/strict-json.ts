@@ -18,16 +18,35 @@ export interface StrictJson {
 }
 
 export function parseStrictJson(text: string, limits: JsonLimits): StrictJson {
-  const idText = scan(text, limits)
-  let value: unknown
+  const json = parseShort(text, limits) ?? parseAny(text, limits)
+  // Half a surrogate pair has no UTF-8 form: it could be named here and nowhere else.
+  if (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) refuseLoneSurrogates(json.value)
+  return json
+}
+
+/**
+ * What is too short to go beyond any limit needs no scan if what was read from it is written in the same way, to the
+ * letter: no key has been lost then, and no number has changed. Undefined if it takes a scan, or is not JSON.
+ */
+function parseShort(text: string, limits: JsonLimits): StrictJson | undefined {
+  // Each level takes two characters, each value one.
+  if (text.length > Math.min(2 * limits.maxDepth, limits.maxValues)) return undefined
   try {
-    value = JSON.parse(text)
+    const value = JSON.parse(text)
+    if (JSON.stringify(value) !== text) return undefined
+    return { value, idText: typeof value?.id === 'number' ? String(value.id) : undefined }
+  } catch {
+    return undefined // The scan may know better what is wrong with it.
+  }
+}
+
+function parseAny(text: string, limits: JsonLimits): StrictJson {
+  const idText = scan(text, limits)
+  try {
+    return { value: JSON.parse(text), idText }
   } catch (cause) {
     throw new JsonError(`not JSON: ${(cause as Error).message.slice(0, 200)}`, { cause })
   }
-  // Half a surrogate pair has no UTF-8 form: it could be named here and nowhere else.
-  if (text.includes('\\u') && /\\u[dD][89a-fA-F]/.test(text)) refuseLoneSurrogates(value)
-  return { value, idText }
 }
 
 const QUOTE = 0x22
