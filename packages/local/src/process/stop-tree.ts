@@ -1,4 +1,4 @@
-import { lookInside, type Relative, send } from './relatives.ts'
+import { childrenOf, look, lookInside, type Relative, send } from './relatives.ts'
 
 /** Who does not stop in this time is told of as they are. */
 const PASSES = 20
@@ -12,6 +12,7 @@ const PROMPT_PASSES = 4
  */
 export function stopTree(roots: readonly number[], whenStill: (members: Relative[]) => void): void {
   const members = new Map<number, Relative>()
+  const parents = new Set<number>()
   const moving = new Set<number>()
   const told = new Set<number>()
   const stop = (pid: number) => {
@@ -28,10 +29,18 @@ export function stopTree(roots: readonly number[], whenStill: (members: Relative
       if (!found) members.delete(pid)
       else {
         members.set(pid, found.process)
+        if (found.children.length > 0) parents.add(pid)
         for (const child of found.children) stop(child)
       }
     }
+    // Once more: the system's list of children leaves some out while others end.
+    if (moving.size === 0) for (const parent of parents) for (const child of childrenOf(parent)) stop(child)
     if (moving.size === 0 || number === PASSES) {
+      // Who was told last has not been looked at yet, and must not be left behind, stopped.
+      for (const pid of moving) {
+        const found = look(pid)
+        if (found) members.set(pid, found)
+      }
       whenStill([...members.values()])
       return
     }
