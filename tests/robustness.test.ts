@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import {
   childrenOf,
@@ -227,4 +229,25 @@ describe('much', () => {
 
   /** Longer than receipts and detached sessions live here. */
   const settle = () => Bun.sleep(4500)
+})
+
+test('a defect is reported, and takes no command with it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'waldo-defect-'))
+  const defects = join(directory, 'defects.ts')
+  writeFileSync(
+    defects,
+    `process.on('SIGUSR2', () => {
+      setTimeout(() => { throw new Error('thrown where nobody catches') })
+      void Promise.reject(new Error('rejected where nobody looks'))
+    })`,
+  )
+  await using server = await startServer({ env: { BUN_OPTIONS: `--preload ${defects}` } })
+  await using client = await RawClient.connect(server.url)
+  const id = await client.start(['cat'], { pipeStdin: true })
+  server.kill('SIGUSR2')
+  const reported = () => /thrown where nobody catches/.test(server.stderr()) && /rejected where/.test(server.stderr())
+  await eventually(reported, 'both to be reported')
+  await client.call('process/write', { processId: id, writeId: 'w', chunk: btoa('still here') })
+  await client.untilOutput(id, 'still here')
+  rmSync(directory, { recursive: true })
 })

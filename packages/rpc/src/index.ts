@@ -10,6 +10,7 @@ export {
   type Request,
 } from './message.ts'
 export { CallLimitError, ConnectionClosedError, Peer, type PeerEvents, RemoteError } from './peer.ts'
+export { parseStrictJson } from './strict-json.ts'
 export type { Connect, Transport, TransportEvents } from './transport.ts'
 export { type CloseReason, encodeClosePayload } from './websocket/close-payload.ts'
 export { FrameError } from './websocket/frame-error.ts'

@@ -305,7 +305,15 @@ export class Connection implements WireEvents, Attachment {
   }
 
   #sendResult(id: IdText, result: object | EncodedResult): void {
-    this.#send(result instanceof EncodedResult ? result.answer(id) : encodeResult(id, result))
+    let text: string | TextParts
+    try {
+      text = result instanceof EncodedResult ? result.answer(id) : encodeResult(id, result)
+    } catch (error) {
+      // There is more of it than a string can hold.
+      this.#fail(id, error)
+      return
+    }
+    this.#send(text)
   }
 
   #sendError(id: IdText, code: number, message: string): void {

@@ -119,6 +119,9 @@ export async function serveCommand(args: string[]): Promise<number> {
   const server = await serve(options).catch((error) => {
     throw error instanceof ListenError ? new UsageError(error.message) : error
   })
+  // Whatever goes wrong with one call that nobody has thought of: the commands of all others go on.
+  const survive = (error: unknown) => printError(`waldo: a defect, please report it: ${Bun.inspect(error)}`)
+  process.on('unhandledRejection', survive).on('uncaughtException', survive)
   // With a client on stdio standard output is for messages only.
   const announce = stdio ? printError : print
   for (const url of server.urls) announce(url)

@@ -163,7 +163,9 @@ test('what is malformed is refused', () => {
     [`${ok}content-length: 9999999999999999\r\n\r\n`, /is no length/],
     [`${ok}content-length: 1\r\ncontent-length: 2\r\n\r\n`, /two different lengths/],
     [`${ok}content-length: 1, 2\r\n\r\n`, /two different lengths/],
-    [`${ok}content-length: 1\xff\r\n\r\n`, /is not text/],
+    [`${ok}content-length: 1\xff\r\n\r\n`, /is not ASCII/],
+    // In UTF-8 the sign for Kelvin, which is a `k` in lower case.
+    [`${ok}transfer-encoding: chun\xe2\x84\xaaed\r\n\r\n`, /is not ASCII/],
     [`${ok}transfer-encoding: gzip, chunked\r\n\r\n`, /not supported/],
     [`${ok}transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n`, /not supported/],
     [`${ok}transfer-encoding: identity\r\n\r\n`, /not supported/],

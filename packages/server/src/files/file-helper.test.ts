@@ -176,6 +176,13 @@ describe('a helper', () => {
       await helper.ended
     }
     assert.throws(() => start(['/nowhere/program']), { code: 'ENOENT' })
+    let ends = 0
+    const launch = () => ({ argv: ['sleep', '8878'], ended: () => void ends++ })
+    const guard = () => {
+      throw new Error('nobody watches over it')
+    }
+    assert.throws(() => start(undefined, { launch, guard }), /nobody watches/)
+    await eventually(() => ends === 1, 'the one that nobody watches over to end')
     await eventually(() => open() <= before, 'everything to be closed')
   })
 
@@ -246,6 +253,7 @@ describe('a helper', () => {
 })
 
 describe('a helper that says what it would never say', () => {
+  const deep = (levels: number): object => (levels === 0 ? [] : [deep(levels - 1)])
   const frames = (...messages: object[]) => Buffer.concat(messages.flatMap((message) => encodeFrame(message)))
   const garbage: Record<string, Uint8Array> = {
     'no frame': Buffer.from('Segmentation fault, this is no frame at all'),
@@ -254,6 +262,13 @@ describe('a helper that says what it would never say', () => {
     'an answer without content': frames({ id: 1 }),
     'that it needs no room': frames({ id: 1, needs: 0 }),
     'that it needs what it has': frames({ id: 1, needs: 5 }, { id: 2, needs: 5 }),
+    'that it needs ever more': frames({ id: 1, needs: 5 }, { id: 2, needs: 6 }),
+    'an answer that there is no room for': frames({ id: 1, result: { text: 'x'.repeat(1024 * 1024) } }),
+    'an answer with bytes that there is no room for': Buffer.concat(
+      encodeFrame({ id: 1, result: {}, bytes: 'dataBase64' }, Buffer.alloc(1024 * 1024)),
+    ),
+    'a list instead of an answer': Buffer.concat(encodeFrame({ id: 1, result: [], bytes: 'chunk' }, Buffer.from('x'))),
+    'an answer without bottom': frames({ id: 1, result: { deep: deep(200) } }),
   }
   for (const [what, bytes] of Object.entries(garbage)) {
     test(`(${what}) is killed, and whoever waits is told`, async () => {

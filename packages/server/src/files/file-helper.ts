@@ -1,5 +1,5 @@
 import { closeDescriptor, createSocketPair, type Guard } from '@waldo/local'
-import { ErrorCode, ProtocolError } from '@waldo/protocol'
+import { ErrorCode, limits, ProtocolError } from '@waldo/protocol'
 import { EncodedResult } from '../encoded-result.ts'
 import type { LargeAnswers } from '../large-answers.ts'
 import type { FileMethod } from './file-methods.ts'
@@ -18,6 +18,8 @@ const ROOM: Partial<Record<FileMethod, number>> = {
   'fs/glob': 16 * MiB,
   'fs/grep': 16 * MiB,
 }
+/** What any other answer may take: a small file, or an error. */
+const SMALL_ANSWER_BYTES = MiB
 /** Of what it says on standard error. */
 const LAST_WORDS = 500
 
@@ -62,7 +64,8 @@ interface Pending {
   readonly room: number
   readonly resolve: (result: object | EncodedResult) => void
   readonly reject: (error: Error) => void
-  readonly retry: (bytes: number) => void
+  /** Asks again when there is room for so many bytes; undefined if that has been done. */
+  readonly retry: ((bytes: number) => void) | undefined
 }
 
 /**
@@ -73,6 +76,8 @@ export class FileHelper {
   readonly #child: HelperProcess
   readonly #channel: HelperChannel
   readonly #pending = new Map<number, Pending>()
+  /** Those of them for whose answers there is room. */
+  #large = 0
   readonly #guard: Guard
   readonly #patienceMs: number | undefined
   #nextId = 1
@@ -87,27 +92,34 @@ export class FileHelper {
     const { argv, env = process.env, start, begin, ended } = launch()
     const silence = Promise.withResolvers<unknown>()
     let channel: HelperChannel | undefined
+    let child: HelperProcess | undefined
     try {
       const { ours, theirs } = createSocketPair()
       const spawn = (descriptors: readonly number[]) =>
         Bun.spawn([...argv], { stdio: [theirs, theirs, 'pipe', ...descriptors], cwd: '/', env, detached: true })
       try {
-        channel = new HelperChannel(ours, { receive: (frame) => this.#receive(frame), ended: silence.resolve })
-        this.#child = start ? start(spawn) : spawn([])
+        channel = new HelperChannel(ours, {
+          maxFrameBytes: () => answerBytes(this.#large),
+          receive: (frame) => this.#receive(frame),
+          ended: silence.resolve,
+        })
+        child = start ? start(spawn) : spawn([])
       } finally {
         closeDescriptor(theirs)
       }
+      this.#guard = guard(child.pid)
     } catch (error) {
       channel?.close()
-      ended?.()
+      child?.kill('SIGKILL')
+      if (child) void child.exited.then(() => ended?.())
+      else ended?.()
       throw error
     }
     this.#channel = channel
-    const guarded = guard(this.#child.pid)
-    this.#guard = guarded
+    this.#child = child
     begin?.(() => this.kill())
-    void this.#child.exited.then(() => {
-      guarded.release()
+    void child.exited.then(() => {
+      this.#guard.release()
       ended?.()
     })
     this.#channel.send({ rules: rules ?? null })
@@ -130,7 +142,7 @@ export class FileHelper {
 
   call(call: HelperCall): Promise<object | EncodedResult> {
     const room = ROOM[call.method] ?? 0
-    const now = () => this.#ask(call, room)
+    const now = () => this.#ask(call, room, { again: false })
     return Promise.resolve(room === 0 ? now() : call.answers.within(room, now))
   }
 
@@ -150,7 +162,7 @@ export class FileHelper {
     this.#guard.kill()
   }
 
-  #ask(call: HelperCall, room: number): Promise<object | EncodedResult> {
+  #ask(call: HelperCall, room: number, { again }: { again: boolean }): Promise<object | EncodedResult> {
     if (!this.#alive) return Promise.reject(this.#lost())
     const id = this.#nextId++
     const { channel, method, answers } = call
@@ -162,8 +174,9 @@ export class FileHelper {
     const params = isPayload || text === undefined ? rest : { ...rest, [member]: text }
     const timer = this.#patienceMs === undefined ? undefined : setTimeout(() => this.kill(), this.#patienceMs)
     return new Promise<object | EncodedResult>((resolve, reject) => {
-      const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes)))
-      this.#pending.set(id, { timer, room, resolve, reject, retry })
+      const retry = (bytes: number) => resolve(answers.within(bytes, () => this.#ask(call, bytes, { again: true })))
+      this.#pending.set(id, { timer, room, resolve, reject, retry: again ? undefined : retry })
+      if (room > 0) this.#large++
       this.#channel.send({ id, channel, method, room, params }, isPayload ? Buffer.from(text, 'latin1') : undefined)
     })
   }
@@ -198,10 +211,14 @@ export class FileHelper {
     const { id, answer } = readAnswer(frame)
     const pending = this.#pending.get(id)
     if (!pending) throw new Error('an answer to nobody')
-    if (answer.kind === 'needs' && answer.bytes <= pending.room) throw new Error('an answer that never comes')
+    if (frame.bytes > answerBytes(pending.room)) throw new Error(`an answer of ${frame.bytes} bytes`)
+    if (answer.kind === 'needs' && (!pending.retry || answer.bytes <= pending.room)) {
+      throw new Error('an answer that never comes')
+    }
     this.#pending.delete(id)
+    if (pending.room > 0) this.#large--
     clearTimeout(pending.timer)
-    if (answer.kind === 'needs') pending.retry(answer.bytes)
+    if (answer.kind === 'needs') pending.retry!(answer.bytes)
     else if (answer.kind === 'error') pending.reject(new ProtocolError(answer.code, answer.message))
     else if (answer.member === undefined) pending.resolve(answer.result)
     else pending.resolve(new EncodedResult(answer.member, frame.payload, answer.result))
@@ -215,6 +232,11 @@ export class FileHelper {
       `the process that worked on these files has ended${because}; try again`,
     )
   }
+}
+
+/** How long listings are is known when they have been made: where there is room for one, it may take more. */
+function answerBytes(room: number): number {
+  return room === 0 ? SMALL_ANSWER_BYTES : limits.messageBytes
 }
 
 /** The member that is long, and travels beside the others. */

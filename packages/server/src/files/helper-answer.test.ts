@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { limits } from '@waldo/protocol'
 import { readAnswer } from './helper-answer.ts'
 
-const read = (message: unknown) => readAnswer({ message, payload: new Uint8Array() })
+const read = (message: unknown) => readAnswer({ message })
 
 describe('what a helper says', () => {
   test('is a result, with or without bytes, an error, or that it needs room', () => {
@@ -30,6 +30,7 @@ describe('what a helper says', () => {
     { id: 1 },
     { id: 1, result: null },
     { id: 1, result: 'text' },
+    { id: 1, result: [], bytes: 'chunk' },
     { id: 1, result: {}, bytes: 'x":1,"y' },
     { id: 1, result: {}, bytes: null },
     { id: 1, error: null },

@@ -16,7 +16,7 @@ const MAX_ROOM = limits.messageBytes
  * Reads what came from a helper. That only sees files of others, but these can be anything: should one of them have
  * talked it into something, it must not be able to harm us. Throws for what it would never say by itself.
  */
-export function readAnswer({ message }: Frame): { id: number; answer: HelperAnswer } {
+export function readAnswer({ message }: Pick<Frame, 'message'>): { id: number; answer: HelperAnswer } {
   const { id, needs, result, bytes, error } = (message ?? {}) as Record<string, unknown>
   if (!Number.isSafeInteger(id)) throw new Error('an answer to nobody')
   return { id: id as number, answer: answerOf(needs, result, bytes, error) }
@@ -32,7 +32,8 @@ function answerOf(needs: unknown, result: unknown, member: unknown, error: unkno
     if (!Number.isSafeInteger(code) || typeof message !== 'string') throw new Error('an error that says nothing')
     return { kind: 'error', code: code as ErrorCode, message }
   }
-  if (typeof result !== 'object' || result === null) throw new Error('an answer that says nothing')
+  if (typeof result !== 'object' || result === null || Array.isArray(result))
+    throw new Error('an answer that says nothing')
   if (member !== undefined && member !== 'dataBase64' && member !== 'chunk') throw new Error('an unknown answer')
   return { kind: 'result', result, member }
 }

@@ -5,6 +5,8 @@ import { encodeFrame, type Frame, FrameSplitter } from './helper-frames.ts'
 const SMALL_BYTES = 64 * 1024
 
 export interface ChannelEvents {
+  /** How large a frame may be that begins now; absent: as large as they get. */
+  readonly maxFrameBytes?: () => number
   /** What it throws ends the channel. */
   readonly receive: (frame: Frame) => void
   /** The other side sends nothing more. */
@@ -14,7 +16,7 @@ export interface ChannelEvents {
 /** One end of a socket on which frames go both ways. Made for a socket that has an other end already. */
 export class HelperChannel {
   readonly #events: ChannelEvents
-  readonly #splitter = new FrameSplitter()
+  readonly #splitter: FrameSplitter
   readonly #socket: Bun.Socket
   /** What the system did not take yet. As much as those who send have under way. */
   #waiting: Uint8Array[] = []
@@ -24,6 +26,7 @@ export class HelperChannel {
   /** The descriptor is its own from now on. */
   constructor(fd: number, events: ChannelEvents) {
     this.#events = events
+    this.#splitter = new FrameSplitter(events.maxFrameBytes)
     let opened: Bun.Socket | undefined
     const options: Bun.FdSocketOptions = {
       fd,

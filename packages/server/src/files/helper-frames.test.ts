@@ -50,21 +50,35 @@ describe('frames', () => {
   test('are refused by their head if they are too long, before anything has come', () => {
     const max = 2 * limits.messageBytes
     for (const [json, payload] of [
-      [max, 0],
-      [0, max],
+      [max, 1],
+      [1, max],
       [0xffffffff, 0xffffffff],
       [8, 0xffffffff],
+      [0, 0],
     ] as const) {
       assert.throws(() => split(new FrameSplitter(), header(json, payload)), /a frame of \d+ bytes/)
     }
-    assert.deepEqual(split(new FrameSplitter(), header(8, max - 16)), [])
+    assert.deepEqual(split(new FrameSplitter(), header(8, max - 8)), [])
+    let now = 10
+    const splitter = new FrameSplitter(() => now)
+    assert.equal(split(splitter, Buffer.concat(encodeFrame({}, new Uint8Array(8)))).length, 1)
+    now = 9
+    assert.throws(() => split(splitter, header(2, 8)), /a frame of 10 bytes/)
   })
 
   test('are refused if what they hold is not JSON', () => {
     for (const text of ['', '{', 'hello world', '\xff']) {
       const bytes = Buffer.concat([header(text.length, 0), Buffer.from(text, 'latin1')])
-      assert.throws(() => split(new FrameSplitter(), bytes), SyntaxError)
+      assert.throws(() => split(new FrameSplitter(), bytes), /a frame of 0 bytes|not JSON/)
     }
+  })
+
+  test('are refused if they hold more than anybody has to say', () => {
+    const frame = (json: string) => Buffer.concat([header(json.length, 0), Buffer.from(json)])
+    const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`
+    assert.throws(() => split(new FrameSplitter(), frame(deep)), /nested deeper/)
+    const many = `[${'{},'.repeat(limits.messageBytes / 8)}{}]`
+    assert.throws(() => split(new FrameSplitter(), frame(many)), /more than \d+ JSON values/)
   })
 
   test('before one that is refused come out all the same', () => {
