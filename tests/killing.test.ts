@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { childrenOf, eventually, processesWith, RawClient, startServer } from '@waldo/testkit'
@@ -74,6 +74,52 @@ describe('terminate', () => {
     }
   })
 
+  test('ends the jobs of a shell that do not mind its end', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    // When the shell ends the kernel makes its jobs go on that were stopped.
+    const job = "nohup bash -c 'for ((;;)); do setsid sleep 8879 & wait -n & sleep 0.02; done' >/dev/null 2>&1 &"
+    for (let round = 0; round < 4; round++) {
+      const id = await client.start(['bash', '--norc', '-i'], { tty: true })
+      await client.write(id, `for i in 1 2 3 4 5 6 7 8; do ${job} done\n`)
+      await there('sleep 8879', 300)
+      await client.call('process/terminate', { processId: id })
+      await client.untilClosed(id)
+      await gone('sleep 8879')
+    }
+  })
+
+  test('ends those below somebody who has just lost its parent', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    const below = '(bash -c "setsid sleep 8877 & wait" &); sleep 0.2; echo up; sleep 8877'
+    const deep = `set -m; (bash -c 'f() { if [ $1 = 0 ]; then exec sleep 8877; fi; (f $(($1-1)); :); }; f 10; :' &)`
+    for (const script of [below, `${deep}; sleep 0.2; echo up; sleep 8877`]) {
+      const id = await client.start(['bash', '-c', script])
+      await client.untilOutput(id, 'up')
+      await there('sleep 8877', 2)
+      await client.call('process/terminate', { processId: id })
+      await client.untilClosed(id)
+      await gone('sleep 8877')
+    }
+  })
+
+  test('finds everybody, even if there are no descriptors left', async () => {
+    await using server = await startServer()
+    await using client = await RawClient.connect(server.url)
+    const id = await client.start(['bash', '-c', 'for i in 1 2 3; do setsid sleep 8876 & done; echo up; wait'])
+    await client.untilOutput(id, 'up')
+    await there('sleep 8876', 3)
+    const used = new Set(readdirSync(`/proc/${server.pid}/fd`).map(Number))
+    let free = 0
+    while (used.has(free)) free++
+    Bun.spawnSync(['prlimit', `--nofile=${free}:`, '--pid', String(server.pid)])
+    await assert.rejects(client.start(['true']), /Too many open files/)
+    await client.call('process/terminate', { processId: id })
+    await client.untilClosed(id)
+    await gone('sleep 8876')
+  })
+
   test('with a grace asks first, and kills what does not listen', async () => {
     await using server = await startServer()
     await using client = await RawClient.connect(server.url)
@@ -139,9 +185,11 @@ describe('orphans', () => {
       () => childrenOf(server.pid).length === 2,
       'the short one to be reaped: the helper and the long one',
     )
+    await client.run('(setsid sh -c "sleep 8884 & wait" >/dev/null 2>&1 &)')
+    await there('sleep 8884', 3)
     server.kill('SIGTERM')
     assert.equal(await server.exited, 0)
-    await gone('sleep 8884')
+    assert.equal(processesWith('sleep 8884').length, 0)
   })
 })
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eventually, processesWith } from '@waldo/testkit'
 import { forEachAccount } from './escape/for-each-account.ts'
+import { descendantsOf } from './escape/processes.ts'
+import { managedNetwork } from './escape/sandbox-context.ts'
 import { Trial } from './escape/trial.ts'
 
 const there = (mark: string, count: number) =>
@@ -20,6 +22,26 @@ forEachAccount('the end of a sandboxed command', (bench) => {
       assert.deepEqual(result, { running: true })
       assert.ok(await trial.connection.ended(id))
       await gone('sleep 8465101')
+    }
+    await trial.endsWell()
+  })
+
+  test('of the process that makes networks harms nobody', async () => {
+    await using trial = await Trial.open(bench(), { profile: 'ws' })
+    const sandbox = trial.sandbox()
+    sandbox.permissions.network = 'enabled'
+    const network = managedNetwork({ domains: {}, allowLocalBinding: false })
+    for (let round = 0; round < 5; round++) {
+      const { exitCode } = await trial.run(['/bin/sh', '-c', 'exit 9'], { sandbox, ...network })
+      assert.equal(exitCode, 9)
+      // While it is looked for those who have lost their parents, so that it could be taken for one of them.
+      const id = await trial.start('(sleep 8465102 &); sleep 8465102')
+      const terminated = trial.connection.call('process/terminate', { processId: id })
+      const own = descendantsOf(bench().server.pid)
+      const makers = processesWith('namespace-maker').filter((pid) => own.includes(pid))
+      for (const pid of makers) process.kill(pid, 'SIGKILL')
+      await terminated
+      assert.ok(await trial.connection.ended(id))
     }
     await trial.endsWell()
   })

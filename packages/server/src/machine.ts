@@ -55,6 +55,7 @@ export class Machine {
       stateDir,
       hidden: this.#hidden(),
       namespaceMaker: [...program, 'namespace-maker'],
+      guard: (pid) => this.processes.host.guard(pid),
     })
     return this.#sandbox
   }

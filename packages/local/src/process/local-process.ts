@@ -49,6 +49,8 @@ export class LocalProcess {
     this.#tree = tree
     this.#confined = confined
     tree.add(this.pid, owner, { isMonitor: spawned.isMonitor })
+    // At once: from now on its number may be somebody else's.
+    void spawned.reaped.then(() => tree.remove(this.pid))
     confined?.confinement.started(this.pid, (endedBy) => this.terminate(endedBy))
     this.closed = this.#untilClosed()
   }
@@ -94,7 +96,6 @@ export class LocalProcess {
     this.#running = false
     clearTimeout(this.#killTimer)
     this.stdin?.close()
-    this.#tree.remove(this.pid)
     const atMs = Date.now()
     const exited = () => {
       if (!this.log.exit) this.log.markExited({ ...this.#receipt(ending), atMs })

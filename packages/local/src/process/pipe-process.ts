@@ -3,6 +3,8 @@ import { closeDescriptor, createPipe } from '../libc.ts'
 import type { OutputLog } from '../output/output-log.ts'
 import { endOfLaunch, runCommand } from './command.ts'
 import type { OpenFileLimit } from './open-file-limit.ts'
+import { send } from './relatives.ts'
+import { spawnError } from './spawn-error.ts'
 import { type Ending, endingOf, type Spawned, type SpawnOptions } from './spawned.ts'
 import { Stdin } from './stdin.ts'
 
@@ -35,13 +37,19 @@ export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenF
         }),
       )
     })
-    const stdin = request.pipeStdin ? new PipeInput(ours.shift()!).stdin : undefined
-    const [stdout, stderr] = [new PipeOutput(ours.shift()!), new PipeOutput(ours.shift()!)]
+    const exited = endOfLaunch(exit.promise, launch)
+    const connect = () => ({
+      stdin: request.pipeStdin ? new PipeInput(ours.shift()!).stdin : undefined,
+      stdout: new PipeOutput(ours.shift()!),
+      stderr: new PipeOutput(ours.shift()!),
+    })
+    const { stdin, stdout, stderr } = orKill(child.pid, request, connect)
     return {
       pid: child.pid,
       isMonitor: launch?.isMonitor ?? false,
       stdin,
-      exited: endOfLaunch(exit.promise, launch),
+      reaped: exit.promise,
+      exited,
       drained: Promise.all([stdout.drainInto(log, 'stdout'), stderr.drainInto(log, 'stderr')]).then(() => {}),
       abandonOutput() {
         stdout.abandon()
@@ -51,6 +59,16 @@ export function spawnOnPipes(request: SpawnOptions, log: OutputLog, limit: OpenF
   } finally {
     // The child has its own copies by now. What is left of ours was opened for a child that did not start.
     for (const fd of [...theirs, ...ours]) closeDescriptor(fd)
+  }
+}
+
+/** A child with whom we cannot talk (there are no descriptors left) must not run on: nobody would know of it. */
+function orKill<T>(pid: number, { argv, cwd }: SpawnOptions, connect: () => T): T {
+  try {
+    return connect()
+  } catch (cause) {
+    send(-pid, 'SIGKILL')
+    throw spawnError(argv[0], cwd, cause)
   }
 }
 

@@ -89,7 +89,7 @@ export class ProcessHost {
     const processes = [...this.#processes]
     for (const process of processes) process.terminate('shutdown', graceMs)
     await Promise.all(processes.filter((process) => process.running).map((process) => process.closed))
-    this.#machinery?.tree.killAll()
+    await this.#machinery?.tree.killAll()
     this.#machinery?.tree.close()
     this.#machinery?.watchdog.close()
   }

@@ -1,5 +1,5 @@
 import { becomeSubreaper, reap } from '../libc.ts'
-import { childrenOf, childrenOfThread, look, type Relative, send } from './relatives.ts'
+import { childrenOf, childrenOfThread, keepSpareDescriptor, look, type Relative, send } from './relatives.ts'
 import { stopTree } from './stop-tree.ts'
 
 /** How often we look for orphans while there are processes that could leave some. */
@@ -48,6 +48,7 @@ export class ProcessTree {
     this.#observer = observer
     this.#alone = alone
     becomeSubreaper()
+    keepSpareDescriptor()
   }
 
   add(leader: number, owner: object, { isMonitor = false } = {}): void {
@@ -75,7 +76,11 @@ export class ProcessTree {
 
   /** Sends a signal to the process and everything that descends from it, in whatever group or session it is now. */
   signalTree(leader: number, signal: NodeJS.Signals): void {
-    this.#send(leader, this.#familyOf(leader), signal)
+    // A monitor that is asked to end ends everything at once.
+    const leads = this.#leaders.has(leader) && !this.#monitors.has(leader)
+    if (leads) send(-leader, signal)
+    // Nobody is asked twice: a second one means "at once" to some programs.
+    for (const { pid, group } of this.#familyOf(leader)) if (!leads || group !== leader) send(pid, signal)
   }
 
   /**
@@ -84,6 +89,8 @@ export class ProcessTree {
    * parent is killed, would be nobody's whom we know.
    */
   killTree(leader: number): void {
+    // Who has lost its parent since the last time is to go with the others.
+    this.#sweep()
     const orphans = this.#orphansIn(leader).map(({ pid }) => pid)
     // Not a leader that has ended: its number may be somebody else's by now.
     const roots = this.#leaders.has(leader) ? [leader, ...orphans] : orphans
@@ -104,12 +111,15 @@ export class ProcessTree {
     for (const [session, theirs] of this.#leaderless) if (theirs === owner) this.killTree(session)
   }
 
-  /** Kills every descendant, orphans of unknown origin too. */
-  killAll(): void {
-    // There may be no later.
-    for (const leader of this.#leaders.keys()) this.#kill(leader, this.#familyOf(leader))
-    this.#sweep()
-    for (const pid of this.#orphans.keys()) send(pid, 'SIGKILL')
+  /** Kills every descendant, orphans of unknown origin too, until nobody is left, or nobody can be killed. */
+  async killAll(): Promise<void> {
+    for (let pass = 0; pass < KILL_PASSES; pass++) {
+      for (const leader of this.#leaders.keys()) this.#kill(leader, this.#familyOf(leader))
+      this.#sweep()
+      if (this.#leaders.size + this.#orphans.size === 0) return
+      this.#killWithFamilies([...this.#orphans.values()])
+      await new Promise((resolve) => setTimeout(resolve, KILL_PASS_MS))
+    }
   }
 
   close(): void {
@@ -128,7 +138,7 @@ export class ProcessTree {
     this.#killTimer = undefined
     this.#sweep()
     const left = [...this.#orphans.values()].filter(({ session }) => this.#condemned.has(session))
-    for (const { pid } of left) send(pid, 'SIGKILL')
+    this.#killWithFamilies(left)
     const inhabited = new Set(left.map(({ session }) => session))
     for (const [session, passes] of this.#condemned) {
       // Not after the first look, which may have followed the kill at once.
@@ -139,17 +149,17 @@ export class ProcessTree {
     if (this.#condemned.size > 0) this.#condemn([])
   }
 
-  #send(leader: number, family: Relative[], signal: NodeJS.Signals): void {
-    // A monitor that is asked to end ends everything at once.
-    const asksMonitor = this.#monitors.has(leader) && signal !== 'SIGKILL'
-    const leads = this.#leaders.has(leader) && !asksMonitor
-    if (leads) send(-leader, signal)
-    // Nobody is asked twice: a second one means "at once" to some programs. Who is killed may just have left the group.
-    for (const { pid, group } of family) if (!leads || group !== leader || signal === 'SIGKILL') send(pid, signal)
+  #killWithFamilies(heads: readonly Relative[]): void {
+    const pids = heads.map(({ pid }) => pid)
+    for (const pid of pids) pids.push(...childrenOf(pid))
+    for (const pid of pids.reverse()) send(pid, 'SIGKILL')
   }
 
+  /** Parents come before their children in the family. */
   #kill(leader: number, family: Relative[]): void {
-    this.#send(leader, family, 'SIGKILL')
+    // Children first: when somebody ends, the kernel makes those go on who are stopped and have nobody else to do it.
+    for (const { pid } of family.toReversed()) send(pid, 'SIGKILL')
+    if (this.#leaders.has(leader)) send(-leader, 'SIGKILL')
     this.#condemn([leader, ...family.map(({ session }) => session)])
   }
 

@@ -40,6 +40,7 @@ export function spawnOnTerminal(request: TerminalOptions, log: OutputLog, limit:
     pid: child.pid,
     isMonitor: launch?.isMonitor ?? false,
     stdin,
+    reaped: exit.promise,
     exited: endOfLaunch(exit.promise, launch),
     drained: drained.promise,
     abandonOutput: () => drained.resolve(),

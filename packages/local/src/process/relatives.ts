@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync } from 'node:fs'
 
 /** Stopped, or ended. */
 const STANDS_STILL = new Set(['T', 't', 'Z', 'X'])
@@ -27,7 +27,7 @@ export function childrenOf(pid: number): number[] {
 
 export function childrenOfThread(pid: number, thread: number): number[] {
   try {
-    const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1')
+    const list = withSpare(() => readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1'))
     return list === '' ? [] : list.trimEnd().split(' ').map(Number)
   } catch {
     return [] // It has ended, or this system does not tell.
@@ -54,7 +54,8 @@ export function lookInside(pid: number): { process: Relative; standsStill: boole
 /** Undefined if it has ended. */
 export function look(pid: number, thread = pid): (Relative & { foregroundGroup: number }) | undefined {
   try {
-    const stat = readFileSync(thread === pid ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`, 'latin1')
+    const file = thread === pid ? `/proc/${pid}/stat` : `/proc/${pid}/task/${thread}/stat`
+    const stat = withSpare(() => readFileSync(file, 'latin1'))
     // The name comes second, in brackets, and may itself hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [, , group, session, , foregroundGroup] = fields.map(Number) as number[]
@@ -66,8 +67,31 @@ export function look(pid: number, thread = pid): (Relative & { foregroundGroup: 
 
 function threadsOf(pid: number): number[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).map(Number)
+    return withSpare(() => readdirSync(`/proc/${pid}/task`)).map(Number)
   } catch {
     return [] // It has ended.
+  }
+}
+
+/** For when there are no descriptors left: who has to be killed must be found even then. */
+let spare: number | undefined
+
+export function keepSpareDescriptor(): void {
+  spare ??= openSync('/dev/null', 'r')
+}
+
+function withSpare<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (spare === undefined || (code !== 'EMFILE' && code !== 'ENFILE')) throw error
+    closeSync(spare)
+    spare = undefined
+    try {
+      return read()
+    } finally {
+      keepSpareDescriptor()
+    }
   }
 }

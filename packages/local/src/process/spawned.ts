@@ -34,7 +34,9 @@ export interface Spawned {
   /** The process only watches over the command. */
   readonly isMonitor: boolean
   readonly stdin: Stdin | undefined
-  /** The process itself is gone; others may still hold its output. */
+  /** There is no process with this number any more. */
+  readonly reaped: Promise<unknown>
+  /** It is gone, and so is what confined it; others may still hold its output. */
   readonly exited: Promise<Ending>
   /** Nobody holds its output any more, and all of it is in the log. */
   readonly drained: Promise<void>

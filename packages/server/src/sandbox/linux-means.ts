@@ -18,9 +18,9 @@ export class LinuxMeans implements SandboxMeans {
   readonly #sandbox: Linux.LinuxSandbox
   #limits: Linux.LimitMeans | undefined
 
-  constructor({ stateDir, hidden, namespaceMaker }: MeansOptions) {
+  constructor({ stateDir, hidden, namespaceMaker, guard }: MeansOptions) {
     this.#sandbox = new this.#module.LinuxSandbox({ stateDir, hidden: () => hidden })
-    this.namespaces = new this.#module.NetworkNamespaces({ command: namespaceMaker })
+    this.namespaces = new this.#module.NetworkNamespaces({ command: namespaceMaker, guard })
     this.#sandbox.sweep()
   }
 

@@ -1,6 +1,6 @@
 import type { ProcessLimits, SandboxInfo } from '@waldo/protocol'
 import type { FileRules } from '@waldo/sandbox'
-import type { NetworkNamespaces, PreparedLimits, ThisHost } from '@waldo/sandbox/linux'
+import type { NetworkNamespaces, NetworkNamespacesOptions, PreparedLimits, ThisHost } from '@waldo/sandbox/linux'
 import type { PlatformPrepared, PlatformSandbox } from '@waldo/sandbox/macos'
 
 export interface MeansOptions {
@@ -9,6 +9,8 @@ export interface MeansOptions {
   readonly hidden: readonly string[]
   /** What starts this program as the one that makes networks. */
   readonly namespaceMaker: readonly string[]
+  /** Whoever looks after the children of this process. */
+  readonly guard?: NetworkNamespacesOptions['guard']
 }
 
 /** What one system has to enforce what clients ask for. */

@@ -21,38 +21,47 @@ export interface MakerOptions {
   /** What runs `serveNamespaces`. */
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Whoever looks after our children, until it is told that this one has ended. */
+  readonly guard?: ((pid: number) => { release(): void }) | undefined
 }
+
+type Maker = Bun.Subprocess<'pipe', 'pipe', 'pipe'>
 
 /**
  * A process that makes network namespaces, and hands them over. It has a user namespace of its own, in which it may do
  * that whoever we are, and nothing else that we have: no network, no environment of ours. It ends with us.
  */
 export class MakerProcess {
-  readonly #child: Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+  readonly #child: Maker
   readonly #channel: number
   readonly #waiting: PromiseWithResolvers<NamespaceDescriptors>[] = []
   #complaint = ''
   #alive = true
 
-  constructor({ bwrap, command, env }: MakerOptions) {
+  constructor({ bwrap, command, env, guard }: MakerOptions) {
     const [ours, theirs] = createChannel()
     this.#channel = ours
+    let child: Maker | undefined
+    let guarded: { release(): void } | undefined
     try {
-      this.#child = Bun.spawn([bwrap, ...ARGUMENTS, '--', ...command], {
+      child = Bun.spawn([bwrap, ...ARGUMENTS, '--', ...command], {
         cwd: '/',
         env,
         stdio: ['pipe', 'pipe', 'pipe', theirs],
         // A Ctrl-C that is meant for the server must not reach it.
         detached: true,
-      }) as Bun.Subprocess<'pipe', 'pipe', 'pipe'>
+      }) as Maker
+      guarded = guard?.(child.pid)
     } catch (error) {
+      child?.kill('SIGKILL')
       closeSync(ours)
       throw error
     } finally {
       closeSync(theirs)
     }
-    this.#child.unref()
-    void this.#listen()
+    child.unref()
+    this.#child = child
+    void this.#listen().finally(() => guarded?.release())
   }
 
   /** False from the moment that it has ended, or has been told to: somebody else has to be asked. */

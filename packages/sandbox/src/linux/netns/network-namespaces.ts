@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs'
 import { findBubblewrap, findNsenter } from '../bubblewrap.ts'
-import { MakerProcess, type NamespaceDescriptors } from './maker-process.ts'
+import { type MakerOptions, MakerProcess, type NamespaceDescriptors } from './maker-process.ts'
 import { LISTENER_PORT } from './namespace-maker.ts'
 
 const MAX_NAMESPACES = 256
@@ -12,6 +12,7 @@ export interface NetworkNamespacesOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly bwrap?: string
   readonly nsenter?: string
+  readonly guard?: MakerOptions['guard'] | undefined
 }
 
 /** Makes network namespaces, one for each execution that may talk to nobody but its proxy. */
@@ -36,7 +37,7 @@ export class NetworkNamespaces {
     try {
       const nsenter = this.#options.nsenter ?? findNsenter()
       if (!nsenter) throw new Error('there is no `nsenter` on this machine; install util-linux')
-      const descriptors = await this.#runningMaker().request()
+      const descriptors = await this.#request()
       return new NetworkNamespace(nsenter, descriptors, () => this.#count--)
     } catch (error) {
       this.#count--
@@ -51,11 +52,24 @@ export class NetworkNamespaces {
     this.#maker = undefined
   }
 
+  async #request(): Promise<NamespaceDescriptors> {
+    const used = this.#maker
+    const maker = this.#runningMaker()
+    try {
+      return await maker.request()
+    } catch (error) {
+      // One that has worked before and was killed since says nothing about the next.
+      if (maker !== used || maker.alive || this.#closed) throw error
+      return this.#runningMaker().request()
+    }
+  }
+
   #runningMaker(): MakerProcess {
     if (this.#maker?.alive) return this.#maker
     const bwrap = this.#options.bwrap ?? findBubblewrap()
     if (!bwrap) throw new Error('there is no `bwrap` on this machine; install bubblewrap')
-    this.#maker = new MakerProcess({ bwrap, command: this.#options.command, env: this.#options.env ?? {} })
+    const { command, env = {}, guard } = this.#options
+    this.#maker = new MakerProcess({ bwrap, command, env, guard })
     return this.#maker
   }
 }
