@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { RawClient, startServer, type TestServer } from '@waldo/testkit'
@@ -65,6 +65,26 @@ describe('sandboxed commands', () => {
     await using client = await RawClient.connect(server.url)
     const { sandboxType, stdout } = await run(client, 'echo $WALDO_SANDBOX.', { sandbox: DISABLED })
     assert.deepEqual([sandboxType, stdout], ['none', '.\n'])
+  })
+
+  test('do not see what the kernel tells root, also if that is mounted between two of them', async (context) => {
+    const place = '/sys/kernel/tracing'
+    const mount = () => Bun.spawnSync(['mount', '-t', 'tracefs', 'none', place]).success
+    const unmount = () => Bun.spawnSync(['umount', place]).success
+    const isMounted = () => lstatSync(place).dev !== lstatSync('/sys/kernel').dev
+    const wasMounted = isMounted()
+    if (wasMounted ? !unmount() : !(mount() && unmount())) return context.skip('nothing can be mounted here')
+    await using client = await RawClient.connect(server.url)
+    const read = () => run(client, `head -c 1 ${place}/trace`, { sandbox: workspaceWrite() })
+    try {
+      assert.match((await read()).stderr, /No such file/)
+      assert.ok(mount())
+      const { stdout, stderr } = await read()
+      assert.equal(stdout, '')
+      assert.match(stderr, /Permission denied/)
+    } finally {
+      if (isMounted() && !wasMounted) unmount()
+    }
   })
 
   test('say what they were denied, and by what', async () => {

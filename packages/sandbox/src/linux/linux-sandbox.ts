@@ -8,6 +8,7 @@ import { parentOf } from '../policy/posix-path.ts'
 import { ThisHost } from '../this-host.ts'
 import { findBubblewrap, isolationArguments } from './bubblewrap.ts'
 import { type GlobMatch, scanGlobs } from './glob-scan.ts'
+import { kernelDirectories } from './kernel-directories.ts'
 import { createMasks } from './mask-files.ts'
 import { MemoryFile } from './memory-file.ts'
 import { type Masks, type MountPlan, planMounts } from './mount-plan.ts'
@@ -190,7 +191,7 @@ export class LinuxSandbox {
     return planMounts(files, {
       masks: this.#masks!,
       matches,
-      hidden,
+      hidden: [...hidden, ...kernelDirectories(facts)],
       targetOf: (link) => readlinkSync(link),
       look: (path) => facts.kindOf(path),
       couldBeMade: (path) => !trusted && isWritable(parentOf(path)),
