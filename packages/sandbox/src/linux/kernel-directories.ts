@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs'
+import { existsSync, lstatSync } from 'node:fs'
 import { parentOf } from '../policy/posix-path.ts'
 import type { ThisHost } from '../this-host.ts'
 
@@ -8,11 +8,11 @@ const MOUNTED = ['/sys/kernel/tracing', '/sys/kernel/debug']
 const ALWAYS = ['/sys/firmware/dmi/tables']
 
 /** What root may read without any capability, and no command has to. For others the kernel keeps it to itself. */
-export function kernelDirectories(facts: Pick<ThisHost, 'resolve'>): { path: string; isDirectory: boolean }[] {
+export function kernelDirectories(facts: Pick<ThisHost, 'kindOf'>): { path: string; isDirectory: boolean }[] {
   if (process.getuid?.() !== 0) return []
-  // All of them are asked for: when something is mounted there later on, the facts are no longer what they were.
-  const found = [...MOUNTED, ...ALWAYS].map((path) => facts.resolve(path))
-  return found.filter(({ path, exists }) => exists && (!MOUNTED.includes(path) || isMountPoint(path)))
+  // The facts are asked, and know from now on when something else is mounted there.
+  const mounted = MOUNTED.filter((path) => facts.kindOf(path) === 'directory' && isMountPoint(path))
+  return [...mounted, ...ALWAYS.filter((path) => existsSync(path))].map((path) => ({ path, isDirectory: true }))
 }
 
 function isMountPoint(path: string): boolean {
