@@ -15,6 +15,8 @@ type Http = ReturnType<Services['http']>
  */
 export class Machine {
   readonly #options: ServeOptions
+  /** Looks after children of ours that nobody has asked for. */
+  readonly #guard = (pid: number) => this.processes.host.guard(pid)
   #processes: { host: ProcessHost; spill: SpillDirectory } | undefined
   #services: Services | undefined
   #helpers: HelperPool | undefined
@@ -55,7 +57,7 @@ export class Machine {
       stateDir,
       hidden: this.#hidden(),
       namespaceMaker: [...program, 'namespace-maker'],
-      guard: (pid) => this.processes.host.guard(pid),
+      guard: this.#guard,
     })
     return this.#sandbox
   }
@@ -97,8 +99,7 @@ export class Machine {
   #loadServices(): Services {
     const files = require('@waldo/local/files') as typeof import('@waldo/local/files')
     const command = [...this.#options.program, 'file-helper']
-    const guard = (pid: number) => this.processes.host.guard(pid)
-    this.#helpers = new HelperPool({ launch: () => ({ argv: command }), guard })
+    this.#helpers = new HelperPool({ launch: () => ({ argv: command }), guard: this.#guard })
     const { SandboxedFiles } = require('./files/sandboxed-files.ts') as typeof import('./files/sandboxed-files.ts')
     this.#sandboxed = new SandboxedFiles({
       sandbox: () => this.sandbox,
@@ -108,7 +109,7 @@ export class Machine {
         this.#sandboxedHelper ??= new SandboxedHelper(this.sandbox, command)
         return this.#sandboxedHelper
       },
-      guard,
+      guard: this.#guard,
     })
     return {
       files: {

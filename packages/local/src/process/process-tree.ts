@@ -207,6 +207,7 @@ export class ProcessTree {
 
   /** Takes in new orphans, reaps those that have ended, and notices when a session has nobody left. */
   #sweep(): void {
+    keepSpareDescriptor()
     // Those that we have inherited are the main thread's, as are those that Bun has started.
     for (const pid of childrenOfThread(process.pid, process.pid)) {
       if (this.#leaders.has(pid) || this.#orphans.has(pid) || pid === this.#observer.pid) continue

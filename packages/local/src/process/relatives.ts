@@ -76,8 +76,13 @@ function threadsOf(pid: number): number[] {
 /** For when there are no descriptors left: who has to be killed must be found even then. */
 let spare: number | undefined
 
+/** To be called again and again: another thread may have taken the place of one that was used. */
 export function keepSpareDescriptor(): void {
-  spare ??= openSync('/dev/null', 'r')
+  try {
+    spare ??= openSync('/dev/null', 'r')
+  } catch {
+    // There is none now.
+  }
 }
 
 function withSpare<T>(read: () => T): T {

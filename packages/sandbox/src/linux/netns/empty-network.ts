@@ -66,7 +66,6 @@ export class EmptyNetwork {
 
 /** Does not throw: what runs inside by now would be forgotten. The kernel may be out of memory for a moment. */
 function comeBack(home: number): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4))
   for (let attempt = 1; ; attempt++) {
     try {
       enterNetwork(home)
@@ -77,7 +76,7 @@ function comeBack(home: number): void {
         writeSync(2, `waldo: cannot come back from the network of a sandbox: ${(error as Error).message}\n`)
         process.exit(1)
       }
-      Atomics.wait(pause, 0, 0, PAUSE_MS)
+      Bun.sleepSync(PAUSE_MS)
     }
   }
 }
